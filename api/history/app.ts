@@ -50,17 +50,18 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   const docs = createDocsHandler()
   get('/docs', docs)
   get('/docs/{file}', docs, DOCS_PATTERN)
-  const answerElse = async (c: Exchange): Promise<Response> => {
-    const file = await answerFile(c, parts)
-    if (file !== null) return file
-    throw new ApiError('not_found', MISSING)
-  }
-  const files = dispatch([['GET', answerElse]])
+  const files = dispatch([['GET', c => answerElse(c, parts)]])
   app.notFound(async c => {
-    const answer = isFilePath(c.req.path) ? files : answerElse
-    return answer(c).catch((error: unknown) => refuse(c, parts, error))
+    const answering = isFilePath(c.req.path) ? files(c) : answerElse(c, parts)
+    return answering.catch((error: unknown) => refuse(c, parts, error))
   })
   return app
+}
+
+async function answerElse(c: Exchange, parts: HistoryParts): Promise<Response> {
+  const file = await answerFile(c, parts)
+  if (file !== null) return file
+  throw new ApiError('not_found', MISSING)
 }
 
 /** The route of a path that matches none. */

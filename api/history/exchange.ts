@@ -24,34 +24,37 @@ import {
   toApiError,
   tookMs,
 } from '../service/exchange.ts'
-import { CACHING, COMMON_HEADERS, corsHeaders, deprecationHeaders } from '../service/headers.ts'
+import {
+  CACHING,
+  COMMON_HEADERS,
+  corsHeaders,
+  deprecationHeaders,
+  type InterfaceSettings,
+} from '../service/headers.ts'
 import type { RemoteAddress } from '../service/remote-address.ts'
 import type { Sent } from '../service/stream-body.ts'
 import type { ComputedAnswers } from './answers/computed-answers.ts'
-import type { PublishedAnswers } from './answers/published-answers.ts'
-import type { PinnedVersions } from './versions/pinned-versions.ts'
+import type { createPublishedAnswers } from './answers/published-answers.ts'
+import type { createPinnedVersions } from './versions/pinned-versions.ts'
 import type { ServedVersion } from './versions/served-version.ts'
 import type { VersionSource } from './versions/version-source.ts'
 
 /** An object, and whether it is verified to be what was published: only then may caches keep it. */
 export type StoredFile = { readonly answer: ReadyAnswer; readonly isProven: boolean }
 
-/** Objects of the public store as they are. */
-export type StoredFiles = {
-  /**
-   * The object of a route; `variable` is what stands for its variable. Null if there is none. Rejects with a StoreError
-   * if the store cannot be read, and with a DamagedFileError if the object is not the one that was published.
-   */
-  read(file: FileRoute, variable: string): Promise<StoredFile | null>
-}
-
-/** The services and settings of the history app. */
 export type HistoryParts = {
   readonly source: VersionSource
-  readonly published: PublishedAnswers
+  readonly published: ReturnType<typeof createPublishedAnswers>
   readonly computed: ComputedAnswers
-  readonly pinned: PinnedVersions
-  readonly files: StoredFiles
+  readonly pinned: ReturnType<typeof createPinnedVersions>
+  readonly files: {
+    /**
+     * The object of a route as it is in the public store; `variable` is what stands for its variable. Null if there is
+     * none. Rejects with a StoreError if the store cannot be read, and with a DamagedFileError if the object is not the
+     * one that was published.
+     */
+    read(file: FileRoute, variable: string): Promise<StoredFile | null>
+  }
   readonly settings: HistorySettings
   readonly clock: Clock
   readonly isDraining: () => boolean
@@ -150,31 +153,30 @@ function leaveToNginx(c: Exchange, headers: AnswerHeaders, file: string): Respon
 
 export const datasetHeaders = (c: Exchange, caching: string, more: AnswerHeaders): AnswerHeaders => ({
   'server-timing': `app;dur=${tookMs(c)}`,
+  ...cachedHeaders(c, caching, more),
+})
+
+const cachedHeaders = (c: Exchange, caching: string, more: AnswerHeaders): AnswerHeaders => ({
   ...c.get('service').headers(c),
   'cache-control': caching,
   ...more,
 })
 
-/** What an infrastructure endpoint says, before the envelope. */
-export type InfrastructureAnswer = { readonly data: Json; readonly links: Links; readonly table?: Table }
-
 /** An answer about the process: enveloped with the moment and the measured time, or its table as CSV. */
 export function sendLive(
   c: Exchange,
-  { data, links, table }: InfrastructureAnswer,
+  { data, links, table }: { readonly data: Json; readonly links: Links; readonly table?: Table },
   caching: string,
   more: AnswerHeaders = {},
 ): Response {
-  const headers = { 'cache-control': caching, ...more }
-  const all = { ...c.get('service').headers(c), ...headers }
-  const known = more.etag === undefined ? null : notModified(c, more.etag, all)
+  const headers = cachedHeaders(c, caching, more)
+  const known = more.etag === undefined ? null : notModified(c, more.etag, headers)
   if (known !== null) return known
   return table === undefined
     ? sendEnveloped(c, data, links, {}, headers)
     : sendBytes(c, writeWhole(csvWriting(table)), { 'content-type': MEDIA_TYPES.csv, ...headers })
 }
 
-/** A redirect to another address of the service. */
 export const redirect = (
   c: Exchange,
   location: string,
@@ -183,13 +185,7 @@ export const redirect = (
 ): Response =>
   new Response(null, {
     status: 307,
-    headers: {
-      ...c.get('service').headers(c),
-      'cache-control': caching,
-      ...more,
-      'content-length': '0',
-      location,
-    },
+    headers: { ...cachedHeaders(c, caching, more), 'content-length': '0', location },
   })
 
 /** `meta` of answers about the process names no version if none is served. */
@@ -198,7 +194,7 @@ export const historyService = ({ clock, settings, onError }: HistoryParts): Serv
   headers: c => ({
     ...COMMON_HEADERS,
     ...corsHeaders(settings.allowedOrigins, c.req.header('origin')),
-    ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
+    ...deprecationHeaders(settings),
   }),
   meta: c => {
     const served = c.get('served')?.snapshot.dataset ?? { version: null, disclaimer: DEFAULT_DISCLAIMER }
@@ -211,17 +207,11 @@ export const historyService = ({ clock, settings, onError }: HistoryParts): Serv
   },
 })
 
-export type HistorySettings = {
+export type HistorySettings = InterfaceSettings & {
   /** Origins of web pages that may read the service. */
   readonly allowedOrigins: ReadonlySet<string>
-  /** Address of the service as its users see it, without a slash at the end. */
-  readonly publicBaseUrl: string
-  /** The same of the signals service; null if it is not stated. */
+  /** Public address of the signals service; null if it is not stated. */
   readonly signalsBaseUrl: string | null
-  /** When this version of the interface was deprecated, epoch ms, null as long as it is not. */
-  readonly deprecatedAtMs: number | null
-  /** When it will stop answering, epoch ms, null if no date is set. */
-  readonly sunsetAtMs: number | null
 }
 
 /**

@@ -6,7 +6,6 @@ import {
   dayParameter,
   type Format,
   formatParameter,
-  type Outcome,
   type Parameters,
   parseQuery,
 } from '#core/contract/parameters.ts'
@@ -27,7 +26,6 @@ import { pinnedPath } from '#core/contract/pins.ts'
 import type { Links } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
 import { effectiveInstant } from '#core/dataset/entered.ts'
-import type { Json } from '#core/dataset/render/json.ts'
 import { type Table, textColumn } from '#core/dataset/render/table.ts'
 import { othersThan } from '#core/dataset/resources/resource.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -88,21 +86,13 @@ const publishedVersion = () =>
 
 const versionList = () => list('Every version that was published, newest first.', publishedVersion())
 
-const day = dayParameter('A day: leads to the dataset of the version that was served at its end (UTC).')
-
-/** Longer values are cut in refusals. */
-const ECHO_LENGTH = 80
-
 /** Asks the list of versions for the one that was in force on a day: `?as_of=2026-11-21`. */
-const versionsQuery = { as_of: { ...day, parse: parseDay }, format: formatParameter(['json', 'csv']) }
+const versionsQuery = {
+  as_of: dayParameter('A day: leads to the dataset of the version that was served at its end (UTC).'),
+  format: formatParameter(['json', 'csv']),
+}
 
 const VERSIONS_OTHERS = othersThan(Object.keys(versionsQuery))
-
-function parseDay(texts: readonly string[]): Outcome<EpochDay | null> {
-  const outcome = day.parse(texts)
-  if (!('problem' in outcome)) return outcome
-  return { problem: { ...outcome.problem, value: texts.join(',').slice(0, ECHO_LENGTH) } }
-}
 
 type Read = { readonly query: Parameters; readonly formats: readonly Format[] }
 
@@ -125,12 +115,10 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     about: 'Answers 200 as long as the process lives, with or without a dataset.',
     data: health,
     handler: c => {
-      const data: ValueOf<ReturnType<typeof health>> = {
-        status: 'ok',
-        strategy_count: c.get('served')?.snapshot.strategies.length ?? 0,
-      }
+      const strategy_count = c.get('served')?.snapshot.strategies.length ?? 0
+      const data = { status: 'ok', strategy_count } satisfies ValueOf<ReturnType<typeof health>>
       const links = { self: '/healthz', readyz: '/readyz', version: '/version' }
-      return sendLive(c, { data: data as Json, links }, CACHING.never)
+      return sendLive(c, { data, links }, CACHING.never)
     },
   }),
   infrastructureRoute({
@@ -144,7 +132,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     handler: (c, parts) => {
       const data = assertReady(c.get('served') ?? null, parts)
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
-      return sendLive(c, { data: data as Json, links }, CACHING.never)
+      return sendLive(c, { data, links }, CACHING.never)
     },
   }),
   infrastructureRoute({
@@ -158,7 +146,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     handler: c => {
       const served = c.get('served')
       const dataset = served?.snapshot.dataset
-      const data: ValueOf<ReturnType<typeof version>> = {
+      const data = {
         api_version: API_VERSION,
         stability: 'stable',
         dataset_version: dataset?.version ?? null,
@@ -166,7 +154,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
         generated_utc: dataset === undefined ? null : effectiveInstant(dataset),
         window: dataset?.window ?? { from: null, to: null },
         max_modelled_risk_pct: dataset?.max_modelled_risk_pct ?? null,
-      }
+      } satisfies ValueOf<ReturnType<typeof version>>
       const links: Links = {
         self: '/version',
         dataset: '/v1/dataset',
@@ -175,7 +163,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
       }
       // Weak: `meta` has the time, so the bytes differ while the answer is the same.
       const etag = `W/"${served?.version ?? 'none'}"`
-      return sendLive(c, { data: data as Json, links }, CACHING.pointer, { etag })
+      return sendLive(c, { data, links }, CACHING.pointer, { etag })
     },
   }),
   infrastructureRoute({
@@ -199,23 +187,19 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
 ]
 
 /** Throws `not_ready` with the checks while there is nothing to serve, or while the process is shutting down. */
-function assertReady(
-  served: ServedVersion | null,
-  { source, clock, isDraining }: HistoryParts,
-): ValueOf<ReturnType<typeof readiness>> {
+function assertReady(served: ServedVersion | null, { source, clock, isDraining }: HistoryParts) {
   const checks = source.checks()
-  if (isDraining()) throw new ApiError('not_ready', 'the process is shutting down', { details: { checks } })
-  if (served === null) {
-    throw new ApiError('not_ready', 'no dataset is loaded that passes its integrity checks', {
-      details: { checks },
-    })
+  if (served === null || isDraining()) {
+    const missing = 'no dataset is loaded that passes its integrity checks'
+    const why = isDraining() ? 'the process is shutting down' : missing
+    throw new ApiError('not_ready', why, { details: { checks } })
   }
   const age = Math.max(0, Math.floor((clock.now() - Date.parse(served.version)) / 1000))
-  return { ready: true, checks, dataset_age_seconds: age, unfit_version: source.unfitVersion() }
+  const answer = { ready: true, checks, dataset_age_seconds: age, unfit_version: source.unfitVersion() }
+  return answer satisfies ValueOf<ReturnType<typeof readiness>>
 }
 
-/** What was published, newest first. */
-function listVersions(c: Exchange, { publications, head }: History, format: Format): Response {
+function listVersions(c: Exchange, { log, publications }: History, format: Format): Response {
   const removed = publications.filter(({ is_removed }) => is_removed).map(({ version }) => version)
   const answer = {
     data: publications.map(publication => ({ ...publication })),
@@ -223,7 +207,7 @@ function listVersions(c: Exchange, { publications, head }: History, format: Form
     ...(format === 'csv' ? { table: versionTable(publications) } : {}),
   }
   // Weak: `meta` has the time, so the bytes differ while the answer is the same.
-  const states = [head, c.get('served')?.version, ...removed].join(' ')
+  const states = [log.at(-1)?.sha256, c.get('served')?.version, ...removed].join(' ')
   const etag = `W/"${sha256(states).slice(0, 32)}"`
   return sendLive(c, answer, CACHING.pointer, { etag })
 }

@@ -49,7 +49,6 @@ const PIN: Parameter<string | null> = {
   print: String,
 }
 
-/** What a pin may be refused for. */
 const PIN_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready', 'unavailable', 'overloaded']
 
 const withPin = (route: DatasetRoute): Route<Group> => ({

@@ -1,13 +1,13 @@
 import type { Hono } from 'hono'
 import { byPath } from '#core/contract/route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import { assertScope, type Operator } from '#signals/operators/tokens.ts'
+import { assertScope } from '#signals/operators/tokens.ts'
 import { assertUrlLength, createServiceApp, toPattern } from '../service/app.ts'
 import { type Exchange, type ServiceEnv, sendBytes, sendEnveloped } from '../service/exchange.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
 import { audited } from './audited.ts'
-import { type Answer, operatorService, readJson } from './exchange.ts'
-import { assertHost, createTokenCheck, operatorOf } from './guard.ts'
+import { operatorService, readJson } from './exchange.ts'
+import { assertHost, createTokenCheck, operatorOf, type WhoseToken } from './guard.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { mountPage } from './page/mount.ts'
 import type { OperatorParts } from './parts.ts'
@@ -42,14 +42,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
   for (const [path, routes] of byPath(OPERATOR_ROUTES)) {
     mount(
       toPattern(path),
-      routes.map(route => [
-        route.method,
-        async c => {
-          const { data, meta, status } = await perform(route, c, parts, await operatorOf(c, whoseToken))
-          // A schema of JSON describes the data.
-          return sendEnveloped(c, data as Json, { self: c.req.path }, meta, {}, status)
-        },
-      ]),
+      routes.map(route => [route.method, c => answer(route, c, parts, whoseToken)]),
     )
   }
   return app
@@ -60,17 +53,21 @@ const OPENAPI = renderJson(operatorDocument() as Json) // zod makes plain JSON, 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
 /** Authorisation comes before validation. */
-async function perform(
+async function answer(
   route: OperatorRoute,
   c: Exchange,
   parts: OperatorParts,
-  who: Operator,
-): Promise<Answer> {
+  whoseToken: WhoseToken,
+): Promise<Response> {
+  const who = await operatorOf(c, whoseToken)
   const act = () => route.handler(c, parts, who)
-  if (route.method !== 'GET')
-    return audited({ who, route, path: c.req.param(), sent: await sentWith(c, route) }, parts, act)
-  assertScope(who, route.scope)
-  return act()
+  const isRead = route.method === 'GET'
+  if (isRead) assertScope(who, route.scope)
+  const { data, meta, status } = isRead
+    ? await act()
+    : await audited({ who, route, path: c.req.param(), sent: await sentWith(c, route) }, parts, act)
+  const links = { self: c.req.path }
+  return sendEnveloped(c, data as Json, links, meta, {}, status ?? route.statuses?.[0]) // a schema of JSON describes it
 }
 
 /**
@@ -85,7 +82,6 @@ async function sentWith(c: Exchange, { query, body, isBodyOptional }: OperatorRo
   return { ...(isObject ? found : {}), ...Object.fromEntries(unread) }
 }
 
-/** Starts the operator's interface. */
 export function listenOperator(parts: OperatorParts, host: string, port: number): Promise<RunningServer> {
   const app = createOperatorApp(parts)
   return startServer(() => app.fetch, host, port)

@@ -21,11 +21,7 @@ declare module 'hono' {
   }
 }
 
-export type OperatorEnv = service.ServiceEnv
-
-export type Exchange = service.Exchange
-
-/** A handler's answer: the status if not 200, and `data` of the envelope. */
+/** A handler's answer: `data` of the envelope, and the status if it is not the first one of the route. */
 export type Answer<Data = unknown> = {
   readonly status?: 200 | 201
   readonly data: Data
@@ -33,7 +29,7 @@ export type Answer<Data = unknown> = {
 }
 
 export type Handler<Data = unknown> = (
-  c: Exchange,
+  c: service.Exchange,
   parts: OperatorParts,
   who: Operator,
 ) => Promise<Answer<Data>>
@@ -70,11 +66,8 @@ export function toRefusal(error: unknown, onError: (error: unknown) => void): Ap
 export const MOST_OPERATOR_BYTES = 256 << 10
 
 /** The JSON of a request; an empty body is an empty object if `isOptional`. Throws 415, 413 or 400. */
-export function readJson(c: Exchange, isOptional = false): Promise<unknown> {
+export function readJson(c: service.Exchange, isOptional = false): Promise<unknown> {
   const reading = c.get('body') ?? body.readJson(c.req.raw, MOST_OPERATOR_BYTES, isOptional)
   c.set('body', reading) // the audit log reads it first
   return reading
 }
-
-/** The body as UTF-8 text. Throws 413 or 400. */
-export const readText = (c: Exchange): Promise<string> => body.readText(c.req.raw, MOST_OPERATOR_BYTES)

@@ -17,7 +17,7 @@ const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : 
  * Throws unless the Host header is allowed. A name that an attacker points to 127.0.0.1 (DNS rebinding) would let his
  * page send requests here.
  */
-export function assertHost(c: Exchange, { hosts }: Pick<OperatorParts, 'hosts'>): void {
+export function assertHost(c: Exchange, { hosts }: OperatorParts): void {
   const name = new URL(c.req.url).hostname.toLowerCase()
   const given = (c.req.header('host') ?? name).toLowerCase().replace(/:\d+$/, '')
   if (hosts.has(given) && hosts.has(name)) return
@@ -41,13 +41,7 @@ export const WRONG_TOKEN_DELAY_MS = 1_000
 /** Wrong tokens that wait at a time: each holds a connection. Further ones are refused at once. */
 export const MOST_WAITING_TOKENS = 16
 
-export function createTokenCheck({
-  token,
-  redis,
-  clock,
-  pause,
-  onGuessing,
-}: Pick<OperatorParts, 'token' | 'redis' | 'clock' | 'pause' | 'onGuessing'>): WhoseToken {
+export function createTokenCheck({ token, redis, clock, pause, onGuessing }: OperatorParts): WhoseToken {
   const { add } = createAddressCounts(WINDOW_MS, clock.elapsed)
   let waiting = 0
   return async given => {
@@ -58,18 +52,15 @@ export function createTokenCheck({
     const { count } = add('') // one count for all addresses: only wrong tokens are delayed
     if (count <= MOST_WRONG_TOKENS) return null
     onGuessing(count)
-    if (waiting >= MOST_WAITING_TOKENS) throw tooManyTokens()
+    if (waiting >= MOST_WAITING_TOKENS)
+      throw new ApiError('rate_limited', 'too many wrong operator tokens: send the one in OPERATOR_TOKEN', {
+        headers: { 'retry-after': String(WRONG_TOKEN_DELAY_MS / 1_000) },
+      })
     waiting++
     await pause(WRONG_TOKEN_DELAY_MS).finally(() => waiting--)
     return null
   }
 }
-
-/** Wrong tokens alone get it. */
-const tooManyTokens = (): ApiError =>
-  new ApiError('rate_limited', 'too many wrong operator tokens: send the one in OPERATOR_TOKEN', {
-    headers: { 'retry-after': String(WRONG_TOKEN_DELAY_MS / 1_000) },
-  })
 
 /** The operator whose token the request carries. Throws `unauthorized` if it carries none. */
 export async function operatorOf(c: Exchange, whoseToken: WhoseToken): Promise<Operator> {
@@ -79,9 +70,7 @@ export async function operatorOf(c: Exchange, whoseToken: WhoseToken): Promise<O
   throw new ApiError(
     'unauthorized',
     'the operator token is needed: Authorization: Bearer TOKEN, as in OPERATOR_TOKEN',
-    {
-      headers: { 'www-authenticate': 'Bearer realm="operator"' },
-    },
+    { headers: { 'www-authenticate': 'Bearer realm="operator"' } },
   )
 }
 

@@ -1,10 +1,11 @@
 // An action of the operator, whole: the JSON interface, the page, `highwater ops` and the audit log follow from it.
-import type { z } from 'zod'
+import { z } from 'zod'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { ValueOf } from '#core/contract/payloads/field.ts'
-import { getRoute, type Method, type Route } from '#core/contract/route.ts'
+import { getRoute, type Method, type Query, type Route } from '#core/contract/route.ts'
 import type { Operator, Scope } from '#signals/operators/tokens.ts'
-import { type Answer, type Exchange, type Handler, readJson } from './exchange.ts'
+import type { Exchange } from '../service/exchange.ts'
+import { type Answer, type Handler, readJson } from './exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
 /** How `highwater ops` calls a route. */
@@ -181,3 +182,29 @@ export const clientAction = <
     scope: 'clients',
     subject: { kind: 'client', field: 'client' },
   })
+
+const field = z.looseObject({
+  type: z.string().catch('string'), // or several, one of which is null
+  description: z.string().default(''),
+  default: z.unknown().optional(),
+  format: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+})
+
+const objectSchema = z.object({
+  properties: z.record(z.string(), field),
+  required: z.array(z.string()).default([]),
+})
+
+export type RouteField = ReturnType<typeof fieldsOf>[number]
+
+/** The fields of a query or a body as its schema describes them: the options of a command, and the inputs of a form. */
+export function fieldsOf(of: Query | z.ZodType | undefined) {
+  if (!(of instanceof z.ZodObject)) return []
+  const { properties, required } = objectSchema.parse(z.toJSONSchema(of.clone().meta({}), { io: 'input' }))
+  return Object.entries(properties).map(
+    ([name, { type, description, default: initial, format, enum: listed }]) => {
+      return { name, type, description, initial, format, listed, isRequired: required.includes(name) }
+    },
+  )
+}

@@ -1,118 +1,105 @@
 // Clients, webhooks, deliveries and live strategies as the operator sees them.
 import { z } from 'zod'
+import {
+  flag,
+  list,
+  named,
+  number,
+  numberOrNull,
+  text,
+  textOrNull,
+  word,
+} from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/client.ts'
+import { LANES } from '#signals/outbox/outbox.ts'
 
-export const instant = z.string().describe('UTC instant, ISO 8601.')
+export const instant = text('UTC instant, ISO 8601.')
 export const count = z.int().min(0)
 export const seq = count.describe('Number of the signal.')
-const alias = z.string().describe('The strategy.')
-export const ofClient = z.string().describe('Id of its client.')
+const alias = text('The strategy.')
+export const ofClient = text('Id of its client.')
 
-export const client = z
-  .object({
-    id: z.string().describe('Id of the client.'),
-    tier: z.string().describe('Name of the subscription.'),
-    status: z.enum(CLIENT_STATUSES).describe('`pending` until the operator switches the account on.'),
-    aliases: z.array(z.string()).describe('The strategies whose signals it gets.'),
-    program: z.boolean().describe('Whether it may use the accumulation program.'),
-    created_at: instant,
-    suspended: z.boolean().describe('True if it was active and the operator suspended it.'),
-  })
-  .meta({ id: 'Client' })
+export const client = named('Client', {
+  id: text('Id of the client.'),
+  tier: text('Name of the subscription.'),
+  status: word('`pending` until the operator switches the account on.', CLIENT_STATUSES),
+  aliases: list('The strategies whose signals it gets.', z.string()),
+  program: flag('Whether it may use the accumulation program.'),
+  created_at: instant,
+  suspended: flag('True if it was active and the operator suspended it.'),
+})
 
-export const webhook = z
-  .object({
-    url: z.string().optional().describe('In the answer about one client, not in lists.'),
-    live_secrets: count.optional().describe('Secrets that sign now. Their text is never shown again.'),
-    enabled: webhookState.shape.enabled,
-    disabled_why: webhookState.shape.disabled_why,
-    set_at: webhookState.shape.set_at,
-    set_by_key: webhookState.shape.set_by_key,
-    lane: z
-      .enum(['fast', 'slow'])
-      .describe('Slow or failing receivers have a lane of their own, so that they delay no others.'),
-    breaker: z.enum(['closed', 'open']).describe('`open`: only probed, with the newest signal.'),
-    failing_since: webhookState.shape.failing_since,
-    owed: count.describe('Deliveries that are still to come.'),
-  })
-  .meta({ id: 'Webhook' })
+export const webhook = named('Webhook', {
+  url: z.string().optional().describe('In the answer about one client, not in lists.'),
+  live_secrets: count.optional().describe('Secrets that sign now. Their text is never shown again.'),
+  enabled: webhookState.shape.enabled,
+  disabled_why: webhookState.shape.disabled_why,
+  set_at: webhookState.shape.set_at,
+  set_by_key: webhookState.shape.set_by_key,
+  lane: word('Slow or failing receivers have a lane of their own, so that they delay no others.', LANES),
+  breaker: word('`open`: only probed, with the newest signal.', ['closed', 'open']),
+  failing_since: webhookState.shape.failing_since,
+  owed: count.describe('Deliveries that are still to come.'),
+})
 
 export type WebhookView = z.output<typeof webhook>
 
-export const apiKey = z
-  .object({
-    id: z.string().describe('Public part of the key.'),
-    client: ofClient,
-    created_at: instant,
-    confirmed_at: instant.nullable().describe('When it retired the key before it, or null.'),
-    last_used_at: instant.nullable().describe('To the minute, or null.'),
-  })
-  .meta({ id: 'ApiKey' })
+export const apiKey = named('ApiKey', {
+  id: text('Public part of the key.'),
+  client: ofClient,
+  created_at: instant,
+  confirmed_at: instant.nullable().describe('When it retired the key before it, or null.'),
+  last_used_at: instant.nullable().describe('To the minute, or null.'),
+})
 
 export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
 
-export const delivery = z
-  .object({
-    seq,
-    client: ofClient,
-    alias,
-    status: z
-      .enum(DELIVERY_STATUSES)
-      .describe('`owed` as long as another attempt follows; the others are ends.'),
-    attempts: count.describe('Attempts that counted.'),
-    round: z.int().min(1).describe('Sending again starts another.'),
-    prev_seq: count.describe('Number of the signal before it that the client may see, 0 for none.'),
-    fired_at: instant.describe('When the signal was written into the log.'),
-    owed_at: instant.describe('When it was added to the outbox of the client.'),
-    first_attempt_at: instant.nullable().describe('Null until one was made.'),
-    settled_at: instant.nullable().describe('When it ended, or null.'),
-    next_attempt_at: instant.nullable().describe('No attempt is made before it; null if none follows.'),
-    latency_ms: z
-      .number()
-      .nullable()
-      .describe('From the log to the acknowledgement; null until there is one.'),
-  })
-  .meta({ id: 'Delivery' })
+export const delivery = named('Delivery', {
+  seq,
+  client: ofClient,
+  alias,
+  status: word('`owed` as long as another attempt follows; the others are ends.', DELIVERY_STATUSES),
+  attempts: count.describe('Attempts that counted.'),
+  round: z.int().min(1).describe('Sending again starts another.'),
+  prev_seq: count.describe('Number of the signal before it that the client may see, 0 for none.'),
+  fired_at: instant.describe('When the signal was written into the log.'),
+  owed_at: instant.describe('When it was added to the outbox of the client.'),
+  first_attempt_at: instant.nullable().describe('Null until one was made.'),
+  settled_at: instant.nullable().describe('When it ended, or null.'),
+  next_attempt_at: instant.nullable().describe('No attempt is made before it; null if none follows.'),
+  latency_ms: numberOrNull('From the log to the acknowledgement; null until there is one.'),
+})
 
-export const liveStatus = z
-  .object({
-    alias,
-    last_bar_close: instant.nullable().describe('Close of the newest bar that it has decided on, or null.'),
-    live_from: instant
-      .nullable()
-      .describe('Bars that close from then on are decided live; null before the first.'),
-    mode: z.enum(MODES).describe('What was ordered: a strategy whose catalogue says DRY_RUN stays so.'),
-    halted: z.boolean().describe('Whether its entries are held back.'),
-    announced: z
-      .enum(['long', 'short'])
-      .nullable()
-      .describe('The side of the position that subscribers were sent, or null.'),
-    behind_seconds: z
-      .number()
-      .describe(
-        'For how long its next bar has been due: 0 until a quarter of a bar, at most five minutes, has passed. More means that its runner or its feed is silent.',
-      ),
-    missing_bars: count.describe('Bars that its feed has left out since it went live.'),
-    gap_before: instant
-      .nullable()
-      .describe('Open of the bar that came after the newest gap in its feed, or null if there was none.'),
-    by_hand: seq.nullable().describe('Number of its newest signal if it was fired by hand, else null.'),
-    diverges: z
-      .string()
-      .nullable()
-      .describe(
-        'How its signals differed from the replay when a build last compared them; null if they agreed, or were not compared.',
-      ),
-  })
-  .meta({ id: 'LiveStatus' })
+export const liveStatus = named('LiveStatus', {
+  alias,
+  last_bar_close: instant.nullable().describe('Close of the newest bar that it has decided on, or null.'),
+  live_from: instant
+    .nullable()
+    .describe('Bars that close from then on are decided live; null before the first.'),
+  mode: word('What was ordered: a strategy whose catalogue says DRY_RUN stays so.', MODES),
+  halted: flag('Whether its entries are held back.'),
+  announced: z
+    .enum(['long', 'short'])
+    .nullable()
+    .describe('The side of the position that subscribers were sent, or null.'),
+  behind_seconds: number(
+    'For how long its next bar has been due: 0 until a quarter of a bar, at most five minutes, has passed. More means that its runner or its feed is silent.',
+  ),
+  missing_bars: count.describe('Bars that its feed has left out since it went live.'),
+  gap_before: instant
+    .nullable()
+    .describe('Open of the bar that came after the newest gap in its feed, or null if there was none.'),
+  by_hand: seq.nullable().describe('Number of its newest signal if it was fired by hand, else null.'),
+  diverges: textOrNull(
+    'How its signals differed from the replay when a build last compared them; null if they agreed, or were not compared.',
+  ),
+})
 
-export const halted = z.array(z.string()).describe('Aliases that are halted; `*` stands for all.')
+export const halted = list('Aliases that are halted; `*` stands for all.', z.string())
 
-export const liveStrategies = z
-  .object({
-    halted,
-    strategies: z.array(liveStatus).describe('Those that have run live, fired or are halted.'),
-  })
-  .meta({ id: 'LiveStrategies' })
+export const liveStrategies = named('LiveStrategies', {
+  halted,
+  strategies: list('Those that have run live, fired or are halted.', liveStatus),
+})

@@ -20,7 +20,6 @@ type AppOptions = {
   readonly begin?: (c: Exchange) => void
   /** Called with every answer, before it is sent: it must be quick. */
   readonly report: (c: Exchange, answered: Answered) => void
-  /** The answer to an error. */
   readonly refuse?: (c: Exchange, error: unknown) => Response
   /** What the refusal of an unknown path says. */
   readonly missing: string
@@ -32,7 +31,6 @@ type AppOptions = {
 
 export type Answer = (c: Exchange) => Response | Promise<Response>
 
-/** What answers each method of a path. */
 type Answers = readonly (readonly [Method, Answer])[]
 
 /** An app without routes: `mount` adds a path, and `dispatch` is what it adds. */

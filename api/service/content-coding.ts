@@ -3,6 +3,7 @@ import { pipeline, Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import {
+  type BrotliOptions,
   brotliCompress,
   constants,
   createBrotliCompress,
@@ -15,6 +16,9 @@ import {
 import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
 import { createLimit } from '#core/limit.ts'
 import { sha256 } from '#storage/digest.ts'
+
+/** Bytes in memory that is not shared with another thread, as a Response takes them. */
+export type Bytes = Uint8Array<ArrayBuffer>
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
 
@@ -66,10 +70,7 @@ const GZIP = { level: 1 }
 export const SHORT_BYTES = 256 << 10
 
 /** A body in a coding, made on another thread if that takes long. Its memory is its own: caches count it. */
-export async function compress(
-  bytes: Uint8Array<ArrayBuffer>,
-  coding: Coding,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function compress(bytes: Bytes, coding: Coding): Promise<Bytes> {
   if (coding === 'identity') return bytes
   const isShort = coding === 'zstd' && bytes.length <= SHORT_BYTES
   const coded = isShort ? zstdCompressSync(bytes, SHORT_ZSTD) : await inTurn(() => COMPRESS[coding](bytes))
@@ -85,10 +86,7 @@ const inTurn = createLimit(MOST_COMPRESSIONS)
  * The same for a body in blocks. A block is made when the one before is compressed and the client wants the next, and
  * before each the event loop handles other requests. Same blocks in, same bytes out.
  */
-export async function* compressBlocks(
-  blocks: Iterable<Uint8Array<ArrayBuffer>>,
-  coding: Coding,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* compressBlocks(blocks: Iterable<Bytes>, coding: Coding): AsyncGenerator<Bytes> {
   if (coding === 'identity') yield* inTurns(blocks)
   else {
     const coder = CODERS[coding]()
@@ -98,7 +96,7 @@ export async function* compressBlocks(
 }
 
 /** No piece is longer than a block: the socket buffers a whole piece. */
-async function* inTurns(blocks: Iterable<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* inTurns(blocks: Iterable<Bytes>): AsyncGenerator<Bytes> {
   await setImmediate()
   for (const block of blocks) {
     for (let start = 0; start < block.length; start += BLOCK_BYTES) {
@@ -115,13 +113,14 @@ const CODERS = {
 }
 
 const brotli = promisify(brotliCompress)
+const brotliAt = (bytes: Uint8Array, params: BrotliOptions['params']) =>
+  brotli(bytes, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
 const gzipped = promisify(gzip)
 const zstd = promisify(zstdCompress)
 
 const COMPRESS = {
   zstd: (bytes: Uint8Array) => zstd(bytes, ZSTD),
-  br: (bytes: Uint8Array) =>
-    brotli(bytes, { params: { ...BROTLI, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  br: (bytes: Uint8Array) => brotliAt(bytes, BROTLI),
   gzip: (bytes: Uint8Array) => gzipped(bytes, GZIP),
 }
 
@@ -130,7 +129,7 @@ export type AnswerHeaders = Readonly<Record<string, string>>
 
 /** A body ready to be sent, its validator and its headers, which repeat the validator. */
 export type ReadyAnswer = {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly bytes: Bytes
   readonly etag: string
   readonly headers: AnswerHeaders
   /** Key of the file that holds the body, if a web server may have the folder of the store. */
@@ -141,7 +140,7 @@ export type ReadyAnswer = {
 
 /** Puts together a body in a coding, its validator and the headers of the answer itself. */
 export const toReadyAnswer = (
-  bytes: Uint8Array<ArrayBuffer>,
+  bytes: Bytes,
   coding: Coding,
   etag: string,
   headers: AnswerHeaders,
@@ -171,7 +170,7 @@ const LARGE_BROTLI = 9
 export type CodedBytes = (acceptEncoding: string | undefined) => Promise<ReadyAnswer>
 
 /** A text, or bytes, compressed once for each coding that a client prefers, and as small as it can be. */
-export function createCodedBytes(content: string | Uint8Array<ArrayBuffer>, mediaType: string): CodedBytes {
+export function createCodedBytes(content: string | Bytes, mediaType: string): CodedBytes {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const answers = new Map<string, Promise<ReadyAnswer>>()
   return acceptEncoding => {
@@ -183,7 +182,7 @@ export function createCodedBytes(content: string | Uint8Array<ArrayBuffer>, medi
 }
 
 async function encodeBest(
-  bytes: Uint8Array<ArrayBuffer>,
+  bytes: Bytes,
   coding: keyof typeof BEST | 'identity',
   mediaType: string,
 ): Promise<ReadyAnswer> {
@@ -193,12 +192,9 @@ async function encodeBest(
 
 const BEST = {
   br: (bytes: Uint8Array) =>
-    brotli(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-        [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI,
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      },
+    brotliAt(bytes, {
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI,
     }),
   gzip: (bytes: Uint8Array) => gzipped(bytes, { level: 9 }),
 }

@@ -7,7 +7,7 @@ import { ApiError, INTERNAL_ERROR_MESSAGE, STATUS_OF } from '#core/contract/erro
 import type { KeyedMeta, KeyedMetaExtra } from '#core/contract/payloads/meta.ts'
 import type { Links, Register } from '#core/contract/register.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import type { AnswerHeaders, CodedBytes } from './content-coding.ts'
+import type { AnswerHeaders, Bytes, CodedBytes } from './content-coding.ts'
 import { CACHING, matchesEtag } from './headers.ts'
 
 /** Version of the interface of every service. */
@@ -68,12 +68,7 @@ export const csvMedia = (name: string): AnswerHeaders => ({
 })
 
 /** An answer whose bytes are made; JSON unless `headers` say otherwise. */
-export function sendBytes(
-  c: Exchange,
-  bytes: Uint8Array<ArrayBuffer>,
-  headers: AnswerHeaders = {},
-  status = 200,
-): Response {
+export function sendBytes(c: Exchange, bytes: Bytes, headers: AnswerHeaders = {}, status = 200): Response {
   c.set('bytes', bytes.length)
   const length = { 'content-length': String(bytes.length) }
   return new Response(bytes, {

@@ -1,7 +1,8 @@
 import { IMMUTABLE, POLLED } from '#core/contract/artifacts.ts'
+import type { AnswerHeaders } from './content-coding.ts'
 
 /** Headers of every answer and every refusal. */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+export const COMMON_HEADERS = {
   vary: 'Accept-Encoding, Origin',
   'x-content-type-options': 'nosniff',
 }
@@ -31,14 +32,10 @@ const EXPOSED =
   'ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ' +
   'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped, X-Request-Id'
 
-/** How long a browser may remember a preflight. */
 const PREFLIGHT_SECONDS = 86_400
 
 /** The headers for a request's `Origin`: the origin itself if it is allowed, else nothing. Never `*`. */
-export function corsHeaders(
-  allowed: ReadonlySet<string>,
-  origin: string | undefined,
-): Record<string, string> {
+export function corsHeaders(allowed: ReadonlySet<string>, origin: string | undefined): AnswerHeaders {
   if (origin === undefined || !allowed.has(origin)) return {}
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
 }
@@ -48,7 +45,7 @@ export function preflightHeaders(
   allowed: ReadonlySet<string>,
   request: Headers,
   methods = 'GET',
-): Record<string, string> {
+): AnswerHeaders {
   const cors = corsHeaders(allowed, request.get('origin') ?? undefined)
   if (Object.keys(cors).length === 0) return {}
   const requested = request.get('access-control-request-headers')
@@ -60,11 +57,20 @@ export function preflightHeaders(
   }
 }
 
+export type InterfaceSettings = {
+  /** Address of the service as its users see it, without a slash at the end. */
+  readonly publicBaseUrl: string
+  /** When this version of the interface was deprecated, epoch ms; null as long as it is not. */
+  readonly deprecatedAtMs: number | null
+  /** When it will stop answering, epoch ms; null if no date is set. */
+  readonly sunsetAtMs: number | null
+}
+
 /** `Deprecation` (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP date), if the operator set them. */
-export function deprecationHeaders(
-  deprecatedAtMs: number | null,
-  sunsetAtMs: number | null,
-): Record<string, string> {
+export function deprecationHeaders({
+  deprecatedAtMs,
+  sunsetAtMs,
+}: Pick<InterfaceSettings, 'deprecatedAtMs' | 'sunsetAtMs'>): AnswerHeaders {
   return {
     ...(deprecatedAtMs === null ? {} : { deprecation: `@${Math.floor(deprecatedAtMs / 1000)}` }),
     ...(sunsetAtMs === null ? {} : { sunset: new Date(sunsetAtMs).toUTCString() }),

@@ -1,4 +1,5 @@
 // Bodies of requests, read no further than their limit.
+import { isUtf8 } from 'node:buffer'
 import { MIMEType } from 'node:util'
 import { ApiError } from '#core/contract/errors.ts'
 
@@ -22,17 +23,13 @@ export async function readJson(request: Request, mostBytes: number, isOptional =
  */
 export async function readText(request: Request, mostBytes: number): Promise<string> {
   const bytes = await readBytes(request, mostBytes)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    // Nothing else can fail in a decoder.
-    throw new ApiError('bad_request', 'the body is not UTF-8')
-  }
+  if (!isUtf8(bytes)) throw new ApiError('bad_request', 'the body is not UTF-8')
+  return new TextDecoder().decode(bytes)
 }
 
 async function readBytes({ headers, body }: Request, mostBytes: number): Promise<Buffer> {
   const coding = headers.get('content-encoding')?.toLowerCase() ?? 'identity'
-  if (coding !== 'identity') {
+  if (coding !== 'identity')
     throw new ApiError(
       'unsupported_media_type',
       'a body is read as it is: send it without Content-Encoding',
@@ -40,7 +37,6 @@ async function readBytes({ headers, body }: Request, mostBytes: number): Promise
         headers: { 'accept-encoding': 'identity' },
       },
     )
-  }
   if (Number(headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
   const chunks: Uint8Array[] = []
   let length = 0

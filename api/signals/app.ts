@@ -1,19 +1,18 @@
 import type { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { byPath } from '#core/contract/route.ts'
-import type { Identity } from '#signals/clients/client.ts'
+import type { Client } from '#signals/clients/client.ts'
 import { type Answer, createServiceApp } from '../service/app.ts'
 import type { ServiceEnv } from '../service/exchange.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
 import { createRemoteAddress, type RemoteAddress } from '../service/remote-address.ts'
-import { type ServedParts, type SignalsParts, signalsService } from './exchange.ts'
+import { type ServedParts, type SignalsParts, type SignalsRoute, signalsService } from './exchange.ts'
 import { createIdentify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
 import { programPageRoute, STYLE_PATH, sendStyle } from './program/program-page.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
 import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
-import type { SignalsRoute } from './signals-route.ts'
 
 export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
   const { settings, program, onAnswered } = parts
@@ -65,25 +64,19 @@ function createAnswers(parts: ServedParts, addressOf: RemoteAddress): (route: Si
     if (route.group === 'open') return c => route.handler(c, parts)
     return async c => {
       const caller = await identify(c)
-      if (route.group === 'account') assertActive(caller)
-      if (route.group === 'program') assertEntitled(caller)
+      assertMayCall(route.group, caller.client)
       return route.handler(c, parts, caller)
     }
   }
 }
 
-function assertActive({ client }: Identity): void {
-  if (client.status === 'active') return
-  throw new ApiError('account_not_active', 'the key is valid, and the account waits for its activation')
-}
-
-/** The program is a separate entitlement, so the account need not be active for signals. */
-function assertEntitled({ client }: Identity): void {
-  if (client.program) return
-  throw new ApiError(
-    'not_entitled',
-    'the key is valid, and the accumulation program is not among what it may see',
-  )
+/** The program is a separate entitlement, so for it the account need not be active. */
+function assertMayCall(group: SignalsRoute['group'], { status, program }: Client): void {
+  if (group === 'account' && status !== 'active')
+    throw new ApiError('account_not_active', 'the key is valid, and the account waits for its activation')
+  if (group !== 'program' || program) return
+  const why = 'the key is valid, and the accumulation program is not among what it may see'
+  throw new ApiError('not_entitled', why)
 }
 
 /** Starts the signals service; `toParts` gets its address. */

@@ -2,15 +2,17 @@ import type { Redis } from 'ioredis'
 import { ApiError } from '#core/contract/errors.ts'
 import type { KeyedMetaExtra } from '#core/contract/payloads/meta.ts'
 import type { Links } from '#core/contract/register.ts'
+import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { Json } from '#core/dataset/render/json.ts'
+import type { Identity } from '#signals/clients/client.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
-import type { PreviewLimits } from '#signals/program/preview-limits.ts'
+import type { LimitName, PreviewLimits } from '#signals/program/preview-limits.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import type { ServedProgram } from '#storage/published-files.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
-import type { AnswerHeaders } from '../service/content-coding.ts'
+import type { AnswerHeaders, Bytes } from '../service/content-coding.ts'
 import {
   type Clock,
   type Exchange,
@@ -19,23 +21,16 @@ import {
   sendBytes,
   toApiError,
 } from '../service/exchange.ts'
-import { CACHING, COMMON_HEADERS, deprecationHeaders } from '../service/headers.ts'
+import { CACHING, COMMON_HEADERS, deprecationHeaders, type InterfaceSettings } from '../service/headers.ts'
 import type { PreparedProgram } from './program/prepared-program.ts'
 
-export type SignalsSettings = {
-  /** Public address of the service, without a trailing slash. */
-  readonly publicBaseUrl: string
-  /** The same of the history service; null if it is not stated. */
+export type SignalsSettings = InterfaceSettings & {
+  /** Public address of the history service; null if it is not stated. */
   readonly historyBaseUrl: string | null
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
-  /** Epoch ms; null if the version is not deprecated. */
-  readonly deprecatedAtMs: number | null
-  /** Epoch ms; null if no date is set. */
-  readonly sunsetAtMs: number | null
 }
 
-/** The environment of the signals app. */
 export type SignalsParts = {
   readonly redis: Redis
   readonly clock: Clock
@@ -46,7 +41,6 @@ export type SignalsParts = {
   readonly limits: PreviewLimits
   /** Origins of web pages that may read the preview. */
   readonly allowedOrigins: ReadonlySet<string>
-  /** For registrations by clients. */
   readonly registering: RegisterParts
   /** A new name for the history of a log. */
   readonly newEpoch: () => string
@@ -76,18 +70,42 @@ declare module 'hono' {
   }
 }
 
-/** Documents that are the same in every answer. */
-export type Documents = {
-  readonly signalSchema: Json
-  readonly openApi: Uint8Array<ArrayBuffer>
-}
-
 /** The parts, and what the app has derived from them. */
 export type ServedParts = SignalsParts & {
-  readonly documents: Documents
+  /** The same in every answer. */
+  readonly documents: { readonly signalSchema: Json; readonly openApi: Bytes }
   /** Throws `not_found` where there is none. */
   readonly servedProgram: () => PreparedProgram
 }
+
+/**
+ * `open` needs no key, `key` any valid one, `account` one of an active client, `program` one of a client with the
+ * program among its entitlements, active or not. `preview` needs none, is limited per address, and may be read by web
+ * pages.
+ */
+export type SignalsGroup = SignalsRoute['group']
+
+type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promise<Response>
+
+/** A handler that is called with an identified client. */
+type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
+
+export type PreviewRoute = Route<'preview', OpenHandler> & { readonly limit: LimitName }
+
+export type SignalsRoute =
+  | PreviewRoute
+  | Route<'open', OpenHandler>
+  | Route<'key', KeyedHandler>
+  | Route<'account', KeyedHandler>
+  | Route<'program', KeyedHandler>
+
+type RouteOf<Group extends SignalsGroup> = Extract<SignalsRoute, { readonly group: Group }>
+
+/** The routes of a group; those without a method are read with GET. */
+export const routesOf = <Group extends SignalsGroup>(
+  group: Group,
+  definitions: readonly (Omit<RouteOf<Group>, 'group' | 'method'> & { readonly method?: Method })[],
+) => definitions.map(definition => ({ group, ...getRoute(definition) }))
 
 /** A record in the envelope, with the exact bytes that are stored of it. */
 export function sendPublished(
@@ -107,7 +125,7 @@ export const signalsService = ({ clock, settings, onError }: SignalsParts): Serv
   clock,
   headers: () => ({
     ...COMMON_HEADERS,
-    ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
+    ...deprecationHeaders(settings),
     'cache-control': CACHING.never,
   }),
   meta: keyedMeta,

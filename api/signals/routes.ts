@@ -7,13 +7,12 @@ import { SIGNAL_SCHEMA_VERSION, signal } from '#core/contract/signal.ts'
 import recorded from '#core/contract/signals-examples.json' with { type: 'json' }
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { API_VERSION } from '../service/exchange.ts'
-import type { Documents, SignalsSettings } from './exchange.ts'
+import type { ServedParts, SignalsGroup, SignalsRoute, SignalsSettings } from './exchange.ts'
 import { OWN_ROUTES } from './routes/client.ts'
 import { INFRASTRUCTURE_ROUTES } from './routes/infrastructure.ts'
 import { PREVIEW_ROUTES } from './routes/preview.ts'
 import { PROGRAM_ROUTES } from './routes/program.ts'
 import { LOG_ROUTES } from './routes/signals.ts'
-import type { SignalsGroup, SignalsRoute } from './signals-route.ts'
 
 export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
   ...INFRASTRUCTURE_ROUTES,
@@ -116,7 +115,7 @@ const signalSchema = (publicBaseUrl: string): Schema => {
   }
 }
 
-export const createDocuments = ({ publicBaseUrl }: SignalsSettings): Documents => ({
+export const createDocuments = ({ publicBaseUrl }: SignalsSettings): ServedParts['documents'] => ({
   signalSchema: signalSchema(publicBaseUrl) as Json, // zod makes plain JSON, and calls it unknown
   openApi: renderJson(signalsDocument(publicBaseUrl) as Json), // as above
 })

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
-import { createDeliveryOrders } from '#api/operator/parts.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { toReachable } from '#api/service/http-server.ts'
 import { listenSignals } from '#api/signals/app.ts'
@@ -99,7 +98,7 @@ function listenToClients(open: OpenSignals, isDraining: () => boolean, started: 
 }
 
 function listenToOperator(open: OpenSignals, started: Started) {
-  const { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook } = open
+  const { order, redis, store, privateStore, clock, served, alerts, newToken, registering } = open
   const { metrics, diskUsed, copyAudit, onAnswered, onError } = open
   const { environment, secrets, runtime } = order
   const { HOST, OPERATOR_PORT, OPERATOR_URL } = environment
@@ -115,7 +114,7 @@ function listenToOperator(open: OpenSignals, started: Started) {
     random: runtime.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,
-    orders: createDeliveryOrders(open.registering),
+    registering,
     diskUsed,
     published: createPublishedReader(store, privateStore),
     rollBack: (version: string) => rollBackTo(version, open),
@@ -123,7 +122,6 @@ function listenToOperator(open: OpenSignals, started: Started) {
     builds: () => listFleetProgress(privateStore),
     metrics: metrics.read,
     onFired: metrics.onFired,
-    onWebhook,
     pause: sleep,
     onAction: () => void copyAudit().catch(onError), // what fails is copied by the next look
     onGuessing: alerts.onGuessing,

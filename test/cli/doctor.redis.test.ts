@@ -7,7 +7,7 @@ import { startOwnRedis } from '#cli/services/own-redis.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { atEnd, atEndOfProcess } from '../support/ends.ts'
 import { type SharedRedis, useTestRedis } from '../support/servers/use-redis.ts'
-import { offlineOrders, secretKeyOf, testBox } from '../support/signals/operator.ts'
+import { secretKeyOf, setWebhook } from '../support/signals/operator.ts'
 import { madeUp, run } from './made-up.ts'
 
 let server: SharedRedis
@@ -57,8 +57,7 @@ test('doctor reports a Redis that evicts, unless its operator allows it', async 
 })
 
 test('a SECRET_KEY that does not open the webhooks in Redis is found by doctor, and no service starts with it', async () => {
-  const webhook = { url: 'https://hooks.example.org/in', secret: null }
-  await offlineOrders(redis, testBox('k1')).register('acme', webhook)
+  await setWebhook(redis, 'acme')
   const SECRET_KEY = secretKeyOf('k2')
   const env = { REDIS_URL: server.url, SECRET_KEY, OPERATOR_TOKEN: 'o'.repeat(64) }
   const misfit = expect.stringContaining(

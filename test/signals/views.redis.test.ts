@@ -7,9 +7,10 @@ import { outboxKey } from '#signals/redis/keys.ts'
 import { MOST_MEASURED, readHours, readLatency, spreadOf } from '#signals/views/latency.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { addSubscriber, BOX, delivered, failed, owingWorld } from '../support/signals/delivery.ts'
-import { offlineOrders, operatorClient, operatorParts } from '../support/signals/operator.ts'
+import { operatorClient, operatorParts } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
 import { commitMany, fire, NOW_MS, signalContent } from '../support/signals/signals.ts'
+import { registerParts } from '../support/signals/signals-app.ts'
 import { redis, useRedis } from '../support/signals/test-redis.ts'
 
 useRedis()
@@ -39,7 +40,9 @@ test('the latency of a client counts from the log to the first attempt and to th
     acknowledged_ms: { p50: 110, p99: 2_030, max: 2_030 },
   }
   expect(await readLatency(redis, 'acme')).toEqual(latency)
-  const ask = operatorClient(operatorParts(redis, { orders: offlineOrders(redis, BOX) }))
+  const ask = operatorClient(
+    operatorParts(redis, { registering: { ...registerParts(redis, () => NOW_MS), box: BOX } }),
+  )
   expect((await ask('GET', '/ops/clients/acme')).json).toMatchObject({ data: { latency } })
 })
 

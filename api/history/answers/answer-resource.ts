@@ -5,8 +5,8 @@ import { type DatasetRoute, findStrategy } from '#core/dataset/resources/resourc
 import { canonicalPath } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { AnswerHeaders, ReadyAnswer } from '../../service/content-coding.ts'
-import { type Exchange, queryOf } from '../../service/exchange.ts'
-import { CACHING, matchesEtag } from '../../service/headers.ts'
+import { type Exchange, notModified, queryOf } from '../../service/exchange.ts'
+import { CACHING } from '../../service/headers.ts'
 import { streamBody } from '../../service/stream-body.ts'
 import { assertServed, datasetHeaders, type Handler, type HistoryParts, sendReady } from '../exchange.ts'
 import { versionInPath } from '../versions/history.ts'
@@ -23,15 +23,13 @@ export const latestHandler =
     const address = spelledAddress(c)
     // A published address names no version, so nearly every request is answered without parsing its query.
     const pins = c.get('served')?.artifacts.has(address) ? [] : queryOf(c).getAll(PIN_PARAMETER)
-    if (pins.length > 0) {
-      const pinned = await openPinned(c, parts, pins.join(','))
-      const { answer, path } = await find(c, parts, pinned, route, address, true)
-      const twin = { 'content-location': pinnedPath(pinned.version, path) }
-      return send(c, parts, answer, CACHING.pinned, twin)
-    }
-    const served = assertServed(c, parts)
-    const { answer, path } = await find(c, parts, served, route, address, false)
-    return send(c, parts, answer, CACHING.dataset, latestHeaders(served.version, path))
+    const isPinned = pins.length > 0
+    const version = isPinned ? await openPinned(c, parts, pins.join(',')) : assertServed(c, parts)
+    const { answer, path } = await find(c, parts, version, route, address, isPinned)
+    const twin = { 'content-location': pinnedPath(version.version, path) }
+    if (isPinned) return send(c, parts, answer, CACHING.pinned, twin)
+    const tag = cacheTag(version.version) // by it a CDN purges the answers of this version
+    return send(c, parts, answer, CACHING.dataset, { ...twin, 'cache-tag': tag, xkey: tag })
   }
 
 /** A dataset answer of the version that the path names. */
@@ -112,12 +110,6 @@ function canonicalIds({ strategies }: Snapshot, ids: readonly string[] | null): 
   return strategies.every(({ id }, i) => id === ids[i]) ? null : ids
 }
 
-/** Headers of an unpinned answer: its immutable twin, and the tag by which a CDN purges answers of this version. */
-function latestHeaders(version: string, path: string): Record<string, string> {
-  const tag = cacheTag(version)
-  return { 'content-location': pinnedPath(version, path), 'cache-tag': tag, xkey: tag }
-}
-
 const send = (
   c: Exchange,
   parts: HistoryParts,
@@ -139,8 +131,8 @@ async function sendStreamed(
   more: AnswerHeaders,
 ): Promise<Response> {
   const headers = () => datasetHeaders(c, caching, more)
-  if (matchesEtag(c.req.header('if-none-match'), answer.etag))
-    return new Response(null, { status: 304, headers: { ...headers(), etag: answer.etag } })
+  const known = notModified(c, answer.etag, headers())
+  if (known !== null) return known
   const { headers: own, blocks } = answer.begin(parts.clientOf(c))
   if (c.req.method === 'HEAD') return new Response(null, { headers: { ...headers(), ...own } })
   const { stream, sent } = await streamBody(blocks, {

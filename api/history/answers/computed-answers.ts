@@ -6,6 +6,7 @@ import { canonicalPath } from '#core/dataset/resources/routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import {
   type AnswerHeaders,
+  type Bytes,
   CODINGS,
   type Coding,
   codedHeaders,
@@ -149,8 +150,8 @@ function createStreaming(
   }
   async function* inPlace(
     client: string,
-    blocks: AsyncIterable<Uint8Array<ArrayBuffer>>,
-    onWhole: (bytes: Uint8Array<ArrayBuffer>) => void,
+    blocks: AsyncIterable<Bytes>,
+    onWhole: (bytes: Bytes) => void,
   ): AsyncGenerator<Uint8Array, void> {
     assertPlace(client)
     readers.push(client)
@@ -178,8 +179,7 @@ function createStreaming(
       begin(client) {
         assertPlace(client) // before the work of evaluating it
         const { blocks, headers } = renderBlocks(id, served.snapshot, params)
-        const onWhole = (bytes: Uint8Array<ArrayBuffer>) =>
-          keep(key, toReadyAnswer(bytes, coding, etag, headers))
+        const onWhole = (bytes: Bytes) => keep(key, toReadyAnswer(bytes, coding, etag, headers))
         return {
           headers: codedHeaders(coding, etag, headers),
           blocks: inPlace(client, compressBlocks(blocks, coding), onWhole),

@@ -41,10 +41,10 @@ export function createAnswerCache(maxSize: number) {
 /** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are requested. */
 export const CACHE_BYTES = 64 << 20
 
-/** The answers that are files: the bytes as published, precompressed, with the validator from the manifest. */
-export type PublishedAnswers = ReturnType<typeof createPublishedAnswers>
-
-/** `onDamage` is called once per version for each file that is missing, unreadable or different from the manifest. */
+/**
+ * The answers that are files: the bytes as published, precompressed, with the validator from the manifest. `onDamage` is
+ * called once per version for each file that is missing, unreadable or different from the manifest.
+ */
 export function createPublishedAnswers(
   store: ObjectStore,
   onDamage: (message: string) => void,

@@ -18,7 +18,7 @@ import { isSignedBy } from '#storage/signature.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../service/content-coding.ts'
 import type { Exchange } from '../../service/exchange.ts'
 import { CACHING } from '../../service/headers.ts'
-import { type Handler, type HistoryParts, type StoredFile, type StoredFiles, sendReady } from '../exchange.ts'
+import { type Handler, type HistoryParts, type StoredFile, sendReady } from '../exchange.ts'
 import { findPublication, type History, versionInPath } from '../versions/history.ts'
 import { goneError } from '../versions/pinned-versions.ts'
 
@@ -36,7 +36,7 @@ export class DamagedFileError extends Error {
   }
 }
 
-export function createStoredFiles(store: ObjectStore, history: () => History | null): StoredFiles {
+export function createStoredFiles(store: ObjectStore, history: () => History | null): HistoryParts['files'] {
   const cache = new LRUCache<string, ReadyAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: LARGEST_KEPT_BYTES,

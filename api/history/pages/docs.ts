@@ -1,14 +1,13 @@
 // `/docs`: the index and the guides, written with the version that is served, and the API reference.
 import { ApiError } from '#core/contract/errors.ts'
-import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { exampleStrategy, type GuideFacts } from '#pages/guides/guide.ts'
+import { exampleStrategy } from '#pages/guides/guide.ts'
 import { docsIndex, GUIDE_STYLE, GUIDE_STYLE_PATH, GUIDES, guidePage } from '#pages/guides/guides.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
 import { createCodedBytes } from '../../service/content-coding.ts'
 import type { Exchange } from '../../service/exchange.ts'
 import { CACHING } from '../../service/headers.ts'
 import { createReference } from '../../service/reference/reference.ts'
-import { createTexts, type Handler, type HistoryParts, type HistorySettings, sendText } from '../exchange.ts'
+import { createTexts, type Handler, type HistoryParts, sendText } from '../exchange.ts'
 import { ENDPOINTS } from '../routes.ts'
 
 /** All below `/docs` is one pattern: a name beside a folder would make the router take its slower way. */
@@ -38,17 +37,14 @@ const REFERENCE = {
 } as const
 
 function writePage(c: Exchange, { settings }: HistoryParts): string {
-  const facts = factsOf(c.get('served')?.snapshot, settings)
+  const snapshot = c.get('served')?.snapshot
+  const strategy = snapshot && exampleStrategy(snapshot)
+  if (snapshot === undefined || strategy === undefined)
+    throw new ApiError('not_ready', 'no dataset is loaded yet; /docs/reference needs none')
+  const facts = { base: settings.publicBaseUrl, signals: settings.signalsBaseUrl, snapshot, strategy }
   const [, name] = GUIDE_PATH.exec(c.req.path) ?? []
   if (name === undefined) return docsIndex(facts, ENDPOINTS)
   const guide = GUIDES.find(each => each.name === name)
   if (guide === undefined) throw new ApiError('not_found', 'no such guide; /docs lists them')
   return guidePage(guide, facts)
-}
-
-function factsOf(snapshot: Snapshot | undefined, settings: HistorySettings): GuideFacts {
-  const strategy = snapshot && exampleStrategy(snapshot)
-  if (strategy === undefined)
-    throw new ApiError('not_ready', 'no dataset is loaded yet; /docs/reference needs none')
-  return { base: settings.publicBaseUrl, signals: settings.signalsBaseUrl, snapshot: snapshot!, strategy }
 }

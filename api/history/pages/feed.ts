@@ -1,22 +1,20 @@
 // `/feed.atom`: versions, new strategies and restatements, for readers of feeds (RFC 4287).
-import { ApiError } from '#core/contract/errors.ts'
 import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
 import { escapeText } from '#pages/charts/svg.ts'
 import { fileKey } from '#pages/page-routes.ts'
 import { changesOf } from '#pages/versions.ts'
-import { createTexts, type Handler } from '../exchange.ts'
+import { assertServed, createTexts, type Handler } from '../exchange.ts'
 
 /** The newest; a reader that stays away longer finds the others in the list of versions. */
 const MOST_ENTRIES = 50
 
 export const createFeedHandler = (): Handler =>
-  createTexts((c, { settings }) => {
-    const served = c.get('served') ?? null
-    if (served === null) throw new ApiError('not_ready', 'no dataset is loaded yet')
-    return atomFeed(served.snapshot.dataset, settings.publicBaseUrl)
-  }, 'application/atom+xml; charset=utf-8')
+  createTexts(
+    (c, parts) => atomFeed(assertServed(c, parts).snapshot.dataset, parts.settings.publicBaseUrl),
+    'application/atom+xml; charset=utf-8',
+  )
 
 /** The feed of a dataset; `base` is the address of the service, without a slash at the end. */
 const atomFeed = ({ name, version, entered, lineage }: DatasetRecord, base: string): string =>

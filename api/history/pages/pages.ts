@@ -95,13 +95,12 @@ export function refuse(c: Exchange, parts: HistoryParts, error: unknown): Respon
 }
 
 /** Browsers accept `text/html` explicitly; clients that accept anything get JSON. */
-const wantsPage = (c: Exchange): boolean => accepts(c, NEGOTIATION) === 'text/html'
-
-const NEGOTIATION: Parameters<typeof accepts>[1] = {
-  header: 'Accept',
-  supports: ['application/json', 'text/html'],
-  default: 'application/json',
-}
+const wantsPage = (c: Exchange): boolean =>
+  accepts(c, {
+    header: 'Accept',
+    supports: ['application/json', 'text/html'],
+    default: 'application/json',
+  }) === 'text/html'
 
 const VARY = { vary: `${COMMON_HEADERS.vary}, Accept` }
 

@@ -12,13 +12,11 @@ export type History = {
   readonly publications: readonly ListedPublication[]
   /** The versions by the form that paths have, so that no request parses a date. */
   readonly byCompact: ReadonlyMap<string, string>
-  /** Digest of the newest entry, null if there is none: it identifies all of this except removals. */
-  readonly head: string | null
 }
 
 export function toHistory(log: readonly LoggedEntry[], publications: readonly ListedPublication[]): History {
   const byCompact = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
-  return { log, publications, byCompact, head: log.at(-1)?.sha256 ?? null }
+  return { log, publications, byCompact }
 }
 
 /**

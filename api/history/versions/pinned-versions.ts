@@ -23,12 +23,9 @@ export const MOST_RESIDENT = 2
 /** Versions that are loaded or wait for it, one after the other; a client that requests more gets 503. */
 export const MOST_LOADING = 8
 
-/** The versions that were published, each loaded when it is requested. */
-export type PinnedVersions = ReturnType<typeof createPinnedVersions>
-
 /**
- * `onFault` is called with the reason if a version that was published cannot be served. `elapsed` is a
- * monotonic clock.
+ * The versions that were published, each loaded when it is requested. `onFault` is called with the reason if one cannot be
+ * served. `elapsed` is a monotonic clock.
  */
 export function createPinnedVersions(
   source: VersionSource,

@@ -54,7 +54,8 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
     }
   }
   const list = async (head: LoggedEntry): Promise<RefreshOutcome> => {
-    if (history?.head === head.sha256 && ++looks < LOOKS_BETWEEN_LISTINGS) return { kind: 'unchanged' }
+    if (history?.log.at(-1)?.sha256 === head.sha256 && ++looks < LOOKS_BETWEEN_LISTINGS)
+      return { kind: 'unchanged' }
     try {
       history = await readHistory(store)
       looks = 0

@@ -2,11 +2,11 @@ import { html } from 'hono/html'
 import { MOST_LIVE_KEYS } from '#signals/clients/api-keys.ts'
 import { SealError } from '#signals/outbox/secret-box.ts'
 import { type Latency, readHours, type Spread } from '#signals/views/latency.ts'
-import type { OperatorParts, WebhookAddress } from '../parts.ts'
+import type { OperatorParts } from '../parts.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
+import { readAddress } from '../routes/webhooks.ts'
 import type { WebhookView } from '../views.ts'
-import { dayCharts } from './charts.ts'
-import { deliveriesTable, PRECISE, resendGivenUp } from './deliveries.ts'
+import { dayCharts, deliveriesTable, PRECISE, resendGivenUp } from './deliveries.ts'
 import { offers } from './forms.ts'
 import {
   clientLink,
@@ -54,7 +54,7 @@ export async function clientPage(
   const client = await readClient(id, parts.redis)
   const { keys, webhook, latency, deliveries } = client
   const day = await readHours(parts.redis, nowMs, id)
-  const address = webhook && (await readAddress(parts, id))
+  const address = webhook && (await readAddress(id, parts).catch(nullIfSealed))
   const entitled = { client: id, aliases: client.aliases.join(', '), program: client.program ? 'yes' : '' }
   return html`<h1>${id} <span>${client.tier}</span></h1>
 <div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
@@ -84,11 +84,10 @@ ${deliveriesTable(session, deliveries, nowMs, ['Client', PRECISE], 'No deliverie
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */
-const readAddress = ({ orders }: OperatorParts, id: string): Promise<WebhookAddress | null> =>
-  orders.readAddress(id).catch((error: unknown) => {
-    if (error instanceof SealError) return null
-    throw error
-  })
+function nullIfSealed(error: unknown): null {
+  if (error instanceof SealError) return null
+  throw error
+}
 
 const entitlements = ({ aliases, program }: ListedClient, served: ReadonlySet<string>): Piece => {
   const names = aliases.map(alias =>
@@ -111,7 +110,7 @@ function webhookPanel(
   session: Session,
   client: string,
   webhook: WebhookView | null,
-  address: WebhookAddress | null,
+  address: { readonly url: string } | null,
 ): Piece {
   const settings = offers(session, 'settings of a webhook', { client }, { isSet: webhook !== null })
   if (webhook === null) return html`<div class="panel">None, so the client pulls.${settings}</div>`

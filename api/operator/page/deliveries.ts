@@ -1,10 +1,13 @@
 // Deliveries, as the pages of the operator show them.
-import { html } from 'hono/html'
+import { max, sum } from 'd3-array'
+import { html, raw } from 'hono/html'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
+import { barChart } from '#pages/charts/bar-chart.ts'
+import type { Day, Hour } from '#signals/views/latency.ts'
 import { recentDeliveries, type ShownDelivery, showDeliveries } from '#signals/views/recent.ts'
+import { fieldsOf } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { fieldsOf } from '../route-fields.ts'
 import { deliveriesQuery } from '../routes/signals.ts'
 import { type Fields, inputOf, offers, sentBy } from './forms.ts'
 import {
@@ -86,3 +89,44 @@ export function deliveriesTable(
 /** Sends again what was given up. */
 export const resendGivenUp = (session: Session, client: string): Piece | string =>
   offers(session, 'given up', { client, from: '1', only: 'exhausted' })
+
+const HEIGHT = 150
+
+/** Deliveries and their latency by the hour, drawn with the charts of the fact sheets. */
+export function dayCharts({ hours, isWhole }: Day): Piece {
+  if (hours.every(({ delivered, exhausted }) => delivered + exhausted === 0))
+    return html`<p class="panel dim">No delivery ended in the last 24 hours.</p>`
+  const [delivered, exhausted] = [sum(hours, hour => hour.delivered), sum(hours, hour => hour.exhausted)]
+  const longest = max(hours, ({ latency }) => latency?.max)
+  return html`<div class="charts">${[
+    chart(
+      'deliveries',
+      `Acknowledged in each hour (UTC): ${delivered} in all, ${exhausted} given up`,
+      hours,
+      hour => [hour.delivered === 0 ? null : hour.delivered, `${hour.exhausted} given up`],
+    ),
+    chart(
+      'latency',
+      `Their latency, 99th percentile in ms: ${duration(longest ?? null)} at most`,
+      hours,
+      ({ latency }) =>
+        latency === null
+          ? [null, 'none']
+          : [latency.p99, `median ${duration(latency.p50)}, longest ${duration(latency.max)}`],
+    ),
+  ]}</div>${isWhole ? '' : html`<p class="dim">The newest deliveries: earlier ones of the day are not drawn.</p>`}`
+}
+
+function chart(
+  id: string,
+  title: string,
+  hours: readonly Hour[],
+  measure: (hour: Hour) => readonly [value: number | null, note: string],
+): Piece {
+  const bars = hours.map(hour => {
+    const [value, note] = measure(hour)
+    return { label: new Date(hour.startMs).toISOString().slice(11, 13), value, note }
+  })
+  const drawing = barChart({ id, title, unit: 'count', size: 'half', height: HEIGHT, bars })
+  return html`<figure class="panel"><figcaption>${title}</figcaption>${raw(drawing)}</figure>`
+}

@@ -2,8 +2,13 @@
 // the fields of its route.
 import { html, raw } from 'hono/html'
 import { mayUse, missingScope } from '#signals/operators/tokens.ts'
-import type { OperatorRoute, Place, RouteForm } from '../operator-route.ts'
-import { fieldsOf, type RouteField } from '../route-fields.ts'
+import {
+  fieldsOf,
+  type OperatorRoute,
+  type Place,
+  type RouteField,
+  type RouteForm,
+} from '../operator-route.ts'
 import { OPERATOR_ROUTES } from '../routes.ts'
 import { formTo, hidden, type Piece, type Session, type Texts } from './layout.ts'
 
@@ -57,11 +62,12 @@ export function offers(session: Session, at: Place, given: Texts = {}, shown: Fi
         return { hasInputs, form: formTo(session, path, content, hasInputs ? 'fields' : '') }
       }),
   )
-  const [forms, buttons] = [true, false].map(kind =>
-    found.filter(({ hasInputs }) => hasInputs === kind).map(({ form }) => form),
+  const { forms = [], buttons = [] } = Object.groupBy(found, ({ hasInputs }) =>
+    hasInputs ? 'forms' : 'buttons',
   )
-  const actions = buttons!.length === 0 ? '' : html`<div class="actions">${buttons}</div>`
-  return found.length === 0 ? '' : html`${forms}${actions}`
+  const actions =
+    buttons.length === 0 ? '' : html`<div class="actions">${buttons.map(({ form }) => form)}</div>`
+  return found.length === 0 ? '' : html`${forms.map(({ form }) => form)}${actions}`
 }
 
 /** The form itself again, as it was filled; nothing of a button. */

@@ -68,7 +68,6 @@ ${formTo(session, '/ops/logout', html`<span class="dim">${session.who.name}</spa
 
 const reloadEvery = (seconds: number): Piece => html`<meta http-equiv="refresh" content="${seconds}">`
 
-/** A form of a session. */
 export const formTo = ({ csrf }: Session, path: string, content: Piece, look = ''): Piece =>
   html`<form method="post" action="${path}" class="${look}">${hidden({ csrf })}${content}</form>`
 

@@ -14,13 +14,15 @@ import { assertScope, listOperators, mainOperator, mayUse } from '#signals/opera
 import { askRedis } from '#signals/redis/connect.ts'
 import { sessionsKey } from '#signals/redis/keys.ts'
 import { toPattern } from '../../service/app.ts'
+import type { Exchange, ServiceEnv } from '../../service/exchange.ts'
+import { readText } from '../../service/read-body.ts'
 import { audited } from '../audited.ts'
-import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
+import { MOST_OPERATOR_BYTES, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { FORMS, filledAgain, noteOf, type SentForm, sentBy } from './forms.ts'
 import { confirmPage, errorPage, loginPage, page, type Session, secretPage, type Texts } from './layout.ts'
-import { VIEWS } from './views.ts'
+import { VIEWS, type View } from './views.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
 
@@ -45,7 +47,7 @@ const cookieOptions = (c: Exchange) => {
   return { path: '/ops', httpOnly: true, sameSite: 'Strict', secure } as const
 }
 
-export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
+export function mountPage(app: Hono<ServiceEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
     answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c)))
   const post = (path: string, answer: (c: Exchange) => Promise<Response>) =>
@@ -66,19 +68,11 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
     setCookie(c, COOKIE, '', { ...cookieOptions(c), maxAge: 0 })
     return redirect(c, '/ops/login')
   })
-  for (const [path, view] of Object.entries(VIEWS)) {
-    const answer = async (c: Exchange): Promise<Response> => {
-      const session = await readSession(c, parts)
-      if (session === null) return redirect(c, '/ops/login')
-      const { note, ...query } = c.req.query()
-      const content = await view.content({ ...query, ...c.req.param() }, parts, session)
-      const [named] = Object.values(c.req.param())
-      const title = named === undefined ? view.tab : `${view.names ?? ''}${named}`
-      c.set('isUpdate', c.req.header(UPDATE_HEADER) !== undefined)
-      return page(session, view.tab, title, html`${noteOf(note)}${content}`)
-    }
-    app.get(path, shown(answer))
-  }
+  for (const [path, view] of Object.entries(VIEWS))
+    app.get(
+      path,
+      shown(c => showView(view, c, parts)),
+    )
   for (const sent of FORMS) {
     post(toPattern(sent.path), async c => {
       const { given, session } = await readOwnForm(c, parts)
@@ -88,6 +82,18 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
       })
     })
   }
+}
+
+/** A page for the session of a request, or the way to the login. */
+async function showView(view: View, c: Exchange, parts: OperatorParts): Promise<Response> {
+  const session = await readSession(c, parts)
+  if (session === null) return redirect(c, '/ops/login')
+  const { note, ...query } = c.req.query()
+  const content = await view.content({ ...query, ...c.req.param() }, parts, session)
+  const [named] = Object.values(c.req.param())
+  const title = named === undefined ? view.tab : `${view.names ?? ''}${named}`
+  c.set('isUpdate', c.req.header(UPDATE_HEADER) !== undefined)
+  return page(session, view.tab, title, html`${noteOf(note)}${content}`)
 }
 
 /** Asks for the confirmation of a form, or calls its route, which takes the fields as it takes a body or a query. */
@@ -202,7 +208,7 @@ async function readForm(c: Exchange): Promise<Texts> {
   const media = (c.req.header('content-type') ?? '').split(';', 1)[0]
   if (media !== 'application/x-www-form-urlencoded')
     throw new ApiError('unsupported_media_type', 'expected a form: application/x-www-form-urlencoded')
-  const form = [...new URLSearchParams(await readText(c))]
+  const form = [...new URLSearchParams(await readText(c.req.raw, MOST_OPERATOR_BYTES))]
   return Object.fromEntries(form.map(([name, text]) => [name, text.trim()]))
 }
 

@@ -9,7 +9,7 @@ import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import type { NightReport } from '#storage/night-report.ts'
 import type { OperatorParts } from '../parts.ts'
-import { dayCharts } from './charts.ts'
+import { dayCharts } from './deliveries.ts'
 import { offers } from './forms.ts'
 import {
   type Cell,

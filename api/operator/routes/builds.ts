@@ -1,21 +1,17 @@
 // The builds on a fleet that are under way, and which version is served.
-import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
+import { list, named, request, text } from '#core/contract/payloads/field.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { fleetProgress } from '#storage/fleet-progress.ts'
 import { operatorRoute } from '../operator-route.ts'
 
-const builds = z
-  .object({
-    builds: z
-      .array(fleetProgress)
-      .describe('Builds on a fleet that are under way, or were killed and not continued.'),
-  })
-  .meta({ id: 'FleetBuilds' })
+const builds = named('FleetBuilds', {
+  builds: list('Builds on a fleet that are under way, or were killed and not continued.', fleetProgress),
+})
 
-const servedVersion = z
-  .strictObject({ version: z.string().describe('a published version such as 2026-11-20T00:15:00Z') })
-  .meta({ id: 'ServedVersion' })
+const servedVersion = request('ServedVersion', {
+  version: text('a published version such as 2026-11-20T00:15:00Z'),
+})
 
 export const BUILD_ROUTES = [
   operatorRoute({

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { list, named, number, object, request } from '#core/contract/payloads/field.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import {
   activateClient,
@@ -16,6 +17,7 @@ import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { apiKey, client, count, delivery, webhook } from '../views.ts'
+import { readAddress } from './webhooks.ts'
 
 /** Deliveries in the answer about one client. */
 const LAST_DELIVERIES = 20
@@ -27,68 +29,58 @@ const idText = z.string().regex(ID_PATTERN)
 
 const aliases = z.array(idText).optional().describe('a list of ids of strategies')
 
-export const clientRequest = z
-  .strictObject({
-    id: idText.describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
-    tier: idText
-      .default('standard')
-      .describe('the name of the subscription: 1 to 64 of a-z, 0-9, - and _, such as standard'),
-    aliases,
-    activate: z.boolean().default(false).describe('true or false: whether the account is active at once'),
-  })
-  .meta({ id: 'ClientRequest' })
+export const clientRequest = request('ClientRequest', {
+  id: idText.describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
+  tier: idText
+    .default('standard')
+    .describe('the name of the subscription: 1 to 64 of a-z, 0-9, - and _, such as standard'),
+  aliases,
+  activate: z.boolean().default(false).describe('true or false: whether the account is active at once'),
+})
 
-const entitlementRequest = z
-  .strictObject({
-    aliases: aliases.describe('a list of ids of strategies: all that the client may see'),
-    add: aliases.describe('a list of ids of strategies to add'),
-    remove: aliases.describe('a list of ids of strategies to remove'),
-    program: z
-      .boolean()
-      .optional()
-      .describe('true or false: whether the client may use the accumulation program'),
-  })
-  .meta({ id: 'EntitlementRequest' })
+const entitlementRequest = request('EntitlementRequest', {
+  aliases: aliases.describe('a list of ids of strategies: all that the client may see'),
+  add: aliases.describe('a list of ids of strategies to add'),
+  remove: aliases.describe('a list of ids of strategies to remove'),
+  program: z
+    .boolean()
+    .optional()
+    .describe('true or false: whether the client may use the accumulation program'),
+})
 
-const changedClient = client
-  .extend({
-    warning: z
-      .string()
-      .optional()
-      .describe('What may be a typing mistake: an alias that nothing served has.'),
-  })
-  .meta({ id: 'ChangedClient' })
+const changedClient = named('ChangedClient', {
+  ...client.shape,
+  warning: z.string().optional().describe('What may be a typing mistake: an alias that nothing served has.'),
+})
 
-const listedClient = client
-  .extend({ webhook: webhook.nullable().describe('Null if it has none and pulls.') })
-  .meta({ id: 'ListedClient' })
+const listedClient = named('ListedClient', {
+  ...client.shape,
+  webhook: webhook.nullable().describe('Null if it has none and pulls.'),
+})
 
 const milliseconds = z
   .object({
-    p50: z.number().describe('Median.'),
-    p99: z.number().describe('99th percentile.'),
-    max: z.number().describe('The longest.'),
+    p50: number('Median.'),
+    p99: number('99th percentile.'),
+    max: number('The longest.'),
   })
   .nullable()
   .describe(
     'Milliseconds since the log, each one of the values (nearest rank); null if nothing was delivered.',
   )
 
-const clientDetails = listedClient
-  .extend({
-    keys: z.array(apiKey).describe('Its live keys.'),
-    latency: z
-      .object({
-        deliveries: count.describe(
-          'How many were measured: the newest ones, without those that were sent again.',
-        ),
-        first_attempt_ms: milliseconds,
-        acknowledged_ms: milliseconds,
-      })
-      .describe('How long its newest deliveries took.'),
-    deliveries: z.array(delivery).describe('The last ones.'),
-  })
-  .meta({ id: 'ClientDetails' })
+const clientDetails = named('ClientDetails', {
+  ...listedClient.shape,
+  keys: list('Its live keys.', apiKey),
+  latency: object('How long its newest deliveries took.', {
+    deliveries: count.describe(
+      'How many were measured: the newest ones, without those that were sent again.',
+    ),
+    first_attempt_ms: milliseconds,
+    acknowledged_ms: milliseconds,
+  }),
+  deliveries: list('The last ones.', delivery),
+})
 
 export const CLIENT_ROUTES = [
   operatorRoute({
@@ -127,7 +119,7 @@ export const CLIENT_ROUTES = [
     ) => {
       const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
       const added = await createClient(redis, id, tier, clock.now(), beginning, programAlias())
-      return { status: 201, data: { ...added, ...warningOf(added.aliases, served()) } }
+      return { data: { ...added, ...warningOf(added.aliases, served()) } }
     },
   }),
   operatorRoute({
@@ -139,9 +131,9 @@ export const CLIENT_ROUTES = [
       'acknowledgement.',
     data: clientDetails,
     command: { usage: 'clients show <client>' },
-    handler: async ({ client }, { redis, orders }) => {
-      const { webhook: state, ...others } = await readClient(client, redis)
-      const shown = state && webhook.parse({ ...state, ...(await orders.readAddress(client)) })
+    handler: async ({ client }, parts) => {
+      const { webhook: state, ...others } = await readClient(client, parts.redis)
+      const shown = state && webhook.parse({ ...state, ...(await readAddress(client, parts)) })
       return { data: { ...others, webhook: shown } }
     },
   }),

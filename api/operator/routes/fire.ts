@@ -1,9 +1,8 @@
 // A signal that the operator fires.
-import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { type FireOrder, fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
-import type { ValueOf } from '#core/contract/payloads/field.ts'
+import { flag, named, text, type ValueOf } from '#core/contract/payloads/field.ts'
 import { signal } from '#core/contract/signal.ts'
 import { hasRun } from '#signals/live/control.ts'
 import { LATE_MOST_MS } from '#signals/live/live-record.ts'
@@ -16,16 +15,12 @@ import type { OperatorRoute, Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { seq } from '../views.ts'
 
-const firedSignal = z
-  .object({
-    seq,
-    signal_id: z.string().describe('Its id, as it was sent.'),
-    repeated: z
-      .boolean()
-      .describe('True if it was fired before under the same id: then nothing was written.'),
-    implied_leverage: signal.shape.implied_leverage,
-  })
-  .meta({ id: 'FiredSignal' })
+const firedSignal = named('FiredSignal', {
+  seq,
+  signal_id: text('Its id, as it was sent.'),
+  repeated: flag('True if it was fired before under the same id: then nothing was written.'),
+  implied_leverage: signal.shape.implied_leverage,
+})
 
 /** Its handler checks the body itself, against what is served. */
 export const FIRE_ROUTE: OperatorRoute = {
@@ -93,7 +88,7 @@ function warnOfFire(asked: unknown, parts: OperatorParts): Warning {
   ]
 }
 
-const named = fireRequest.pick({ signal_id: true }).loose()
+const withId = fireRequest.pick({ signal_id: true }).loose()
 
 /** What a body asks for. What was fired before is answered again, whatever holds by now. */
 async function orderOf(body: unknown, parts: OperatorParts, operator: string): Promise<FireOrder> {
@@ -103,7 +98,7 @@ async function orderOf(body: unknown, parts: OperatorParts, operator: string): P
     await assertMayFire(order, parts)
     return order
   } catch (error) {
-    const { success, data } = named.safeParse(body)
+    const { success, data } = withId.safeParse(body)
     if (success && (await isKnownId(parts.redis, data.signal_id)))
       return parseFireRequest(body, operator, null, nowMs)
     throw error
@@ -118,7 +113,10 @@ async function fireOnce(
   const { content } = order
   const startedMs = clock.elapsed()
   const outcome = await commit(redis, [{ content, onlyFor: null }], clock.now())
-  if (outcome.kind === 'halted') throw haltedError(outcome.alias)
+  if (outcome.kind === 'halted') {
+    const why = `${outcome.alias} is halted: entries are not fired until \`highwater ops live resume\``
+    throw new ApiError('conflict', why)
+  }
   onFired?.(clock.elapsed() - startedMs)
   const [fired] = outcome.kind === 'committed' ? outcome.signals : []
   if (fired === undefined) throw new Error('a fire without a cursor was turned away by one')
@@ -154,27 +152,21 @@ async function assertMayFire(order: FireOrder, { redis, clock }: OperatorParts):
   throw invalidParameter('timestamp', timestamp, reason)
 }
 
-/** A halt stops entries from every source; a `flat` reduces risk, and a repeated fire is answered again. */
-const haltedError = (alias: string): ApiError =>
-  new ApiError('conflict', `${alias} is halted: entries are not fired until \`highwater ops live resume\``)
-
 /** Only a fire can be repeated after a lost reply: the id makes it safe. */
 async function toRefusal(error: unknown, { diskUsed }: OperatorParts): Promise<unknown> {
   if (error instanceof SignalConflictError) return new ApiError('conflict', error.message)
   if (error instanceof ClockError) return new ApiError('unavailable', error.message)
   if (error instanceof WritesRefusedError)
     return new ApiError('unavailable', `${error.message}; nothing was fired`)
-  if (error instanceof RedisDownError)
-    return new ApiError('unavailable', `${whyDown((await diskUsed?.()) ?? 0)}${OUTCOME_UNKNOWN}`)
+  if (error instanceof RedisDownError) {
+    const why = ((await diskUsed?.()) ?? 0) < FULL_FROM ? '' : DISK_FULL
+    return new ApiError('unavailable', `${why}outcome unknown: send the same signal_id again`)
+  }
   return error
 }
-
-const OUTCOME_UNKNOWN = 'outcome unknown: send the same signal_id again'
 
 /** A Redis that cannot write ends and removes what was half written, so its disk is slightly below full. */
 const FULL_FROM = 0.98
 
-const whyDown = (diskUsed: number): string =>
-  diskUsed < FULL_FROM
-    ? ''
-    : 'Redis is away, and its disk is full: make room, and start it again where it does not come back; '
+const DISK_FULL =
+  'Redis is away, and its disk is full: make room, and start it again where it does not come back; '

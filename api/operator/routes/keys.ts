@@ -1,6 +1,7 @@
 // The keys of clients.
 import { z } from 'zod'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { flag, list, named, text } from '#core/contract/payloads/field.ts'
 import { confirmKey, issueKey, listKeys, ownerOf, revokeKey } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
@@ -12,35 +13,27 @@ import { apiKey, ofClient } from '../views.ts'
 const CLIENT = '/ops/clients/{client}'
 const NEW = '/ops/clients/new-client'
 
-const issuedKey = z
-  .object({
-    id: z.string().describe('Public part of the key.'),
-    token: z.string().describe('The key itself: shown this once.'),
-  })
-  .meta({ id: 'IssuedKey' })
+const issuedKey = named('IssuedKey', {
+  id: text('Public part of the key.'),
+  token: text('The key itself: shown this once.'),
+})
 
-const webhookSuspended = z
-  .boolean()
-  .describe(
-    'True if the key had set the webhook, or may have: nothing is sent until a live key of the client sets it.',
-  )
+const webhookSuspended = flag(
+  'True if the key had set the webhook, or may have: nothing is sent until a live key of the client sets it.',
+)
 
-const confirmedKey = z
-  .object({
-    client: ofClient,
-    key_id: z.string().describe('The key that stays.'),
-    retired_key_ids: z.array(z.string()).describe('The keys that this retired.'),
-    webhook_suspended: webhookSuspended,
-  })
-  .meta({ id: 'ConfirmedKey' })
+const confirmedKey = named('ConfirmedKey', {
+  client: ofClient,
+  key_id: text('The key that stays.'),
+  retired_key_ids: list('The keys that this retired.', z.string()),
+  webhook_suspended: webhookSuspended,
+})
 
-const revokedKey = z
-  .object({
-    key_id: z.string().describe('Public part of the key.'),
-    revoked: z.literal(true).describe('From now on it is refused.'),
-    webhook_suspended: webhookSuspended,
-  })
-  .meta({ id: 'RevokedKey' })
+const revokedKey = named('RevokedKey', {
+  key_id: text('Public part of the key.'),
+  revoked: z.literal(true).describe('From now on it is refused.'),
+  webhook_suspended: webhookSuspended,
+})
 
 export const KEY_ROUTES = [
   operatorRoute({
@@ -78,7 +71,7 @@ export const KEY_ROUTES = [
     },
     handler: async ({ client }, { redis, random, clock }) => {
       const { id, token } = await issueKey(redis, client, random, clock.now())
-      return { status: 201, data: { id, token } }
+      return { data: { id, token } }
     },
   }),
   operatorRoute({
@@ -93,11 +86,11 @@ export const KEY_ROUTES = [
     refusals: ['validation_error', 'conflict'],
     example: { path: '/ops/keys/00EXAMPL/confirm' },
     command: { usage: 'keys confirm <key>', argument: toKeyId },
-    handler: async ({ key }, { redis, clock, onWebhook }) => {
+    handler: async ({ key }, { redis, clock, registering }) => {
       const confirmed = await confirmKey(redis, assertKey(key), clock.now())
       const { client, keyId, retired, suspendedBy } = confirmed
       const isSuspended = suspendedBy !== null
-      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: suspendedBy })
+      if (isSuspended) registering.onChange({ client, change: 'suspended', keyId: suspendedBy })
       const data = { client, key_id: keyId, retired_key_ids: retired, webhook_suspended: isSuspended }
       return { data }
     },
@@ -122,12 +115,12 @@ export const KEY_ROUTES = [
       warn: warnOfRevoking,
       done: 'The key is revoked.',
     },
-    handler: async (asked, { redis, onWebhook }) => {
+    handler: async (asked, { redis, registering }) => {
       const key = assertKey(asked.key)
       const revoked = await revokeKey(redis, key)
       if (revoked === null) throw notLive(key)
       const { client, isSuspended } = revoked
-      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: key })
+      if (isSuspended) registering.onChange({ client, change: 'suspended', keyId: key })
       return { data: { key_id: key, revoked: true as const, webhook_suspended: isSuspended } }
     },
   }),

@@ -1,27 +1,35 @@
 // The live strategies.
-import { z } from 'zod'
 import { invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
+import { request, text, word } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { halt, haltedAliases, orderMode, resume } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readLive } from '#signals/views/overview.ts'
-import { type OperatorRoute, operatorRoute, type RouteForm, type Warning } from '../operator-route.ts'
+import { operatorRoute, type Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { liveStrategies } from '../views.ts'
 
-const alias = z.string().describe('the id of a strategy')
+const alias = text('the id of a strategy')
 
-const haltRequest = z
-  .strictObject({ alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all') })
-  .meta({ id: 'HaltRequest' })
+const haltRequest = request('HaltRequest', {
+  alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all'),
+})
 
-const modeRequest = z
-  .strictObject({
-    alias,
-    mode: z.enum(MODES).describe(`one of ${MODES.join(', ')}`),
-  })
-  .meta({ id: 'ModeRequest' })
+const modeRequest = request('ModeRequest', {
+  alias,
+  mode: word(`one of ${MODES.join(', ')}`, MODES),
+})
+
+/** What halting and resuming share. */
+const HALTING = {
+  method: 'POST',
+  scope: 'everything',
+  subject: { kind: 'strategy', field: 'alias', otherwise: EVERY_ALIAS },
+  body: haltRequest,
+  isBodyOptional: true,
+  data: liveStrategies,
+} as const
 
 export const LIVE_ROUTES = [
   operatorRoute({
@@ -34,10 +42,15 @@ export const LIVE_ROUTES = [
     command: { usage: 'live status' },
     handler: async (_, parts) => ({ data: await describeLive(parts) }),
   }),
-  haltRoute('halt', {
+  operatorRoute({
+    ...HALTING,
+    id: 'halt',
+    path: '/ops/live/halt',
     title: 'Halt a strategy, or all: no entry is fired, a flat still is',
     about:
       'Without a body it is all of them. From the answer on no entry is written, whatever it comes from.',
+    example: { path: '/ops/live/halt', body: { alias: 'alder' } },
+    command: { usage: 'live halt [alias]' },
     form: {
       offers: [
         { at: 'live', button: 'Halt all…', tone: 'stop', when: { isHalted: false } },
@@ -47,16 +60,22 @@ export const LIVE_ROUTES = [
       warn: ({ alias }) => (alias === EVERY_ALIAS ? WARNING_OF_ALL : null),
       done: 'Halted: no long or short is sent, a flat still is.',
     },
-    act: async (alias, parts) => {
+    handler: async ({ alias }, parts) => {
       await assertAlias(alias, parts)
       await halt(parts.redis, alias)
+      return { data: await describeLive(parts) }
     },
   }),
-  haltRoute('resume', {
+  operatorRoute({
+    ...HALTING,
+    id: 'resume',
+    path: '/ops/live/resume',
     title: 'End a halt',
     about:
       'Without a body it is the halt of all. A strategy that was halted by its name stays halted until ' +
       'that halt is ended.',
+    example: { path: '/ops/live/resume', body: { alias: 'alder' } },
+    command: { usage: 'live resume [alias]' },
     form: {
       offers: [
         { at: 'live', button: 'Resume all', when: { isHalted: true } },
@@ -64,7 +83,10 @@ export const LIVE_ROUTES = [
       ],
       done: 'Resumed.',
     },
-    act: (alias, { redis }) => resume(redis, alias), // also of one that is not served any more
+    handler: async ({ alias }, parts) => {
+      await resume(parts.redis, alias) // also of one that is not served any more
+      return { data: await describeLive(parts) }
+    },
   }),
   operatorRoute({
     id: 'mode',
@@ -99,37 +121,6 @@ const describeLive = async ({ redis, aliases, clock }: OperatorParts) =>
     halted: await haltedAliases(redis),
     strategies: await readLive(redis, aliases(), clock.now()),
   })
-
-/** What halting and resuming share. */
-function haltRoute(
-  id: 'halt' | 'resume',
-  {
-    act,
-    ...own
-  }: Pick<OperatorRoute, 'title' | 'about'> & {
-    readonly form: RouteForm<z.output<typeof haltRequest>>
-    readonly act: (alias: string, parts: OperatorParts) => Promise<void>
-  },
-): OperatorRoute {
-  const path = `/ops/live/${id}`
-  return operatorRoute({
-    ...own,
-    id,
-    method: 'POST',
-    path,
-    scope: 'everything',
-    subject: { kind: 'strategy', field: 'alias', otherwise: EVERY_ALIAS },
-    body: haltRequest,
-    isBodyOptional: true,
-    data: liveStrategies,
-    example: { path, body: { alias: 'alder' } },
-    command: { usage: `live ${id} [alias]` },
-    handler: async ({ alias }, parts) => {
-      await act(alias, parts)
-      return { data: await describeLive(parts) }
-    },
-  })
-}
 
 /** A halt of an unknown name would be believed. A strategy that runs or fired can be halted, whether it is served or not. */
 async function assertAlias(alias: string, { redis, aliases, clock }: OperatorParts): Promise<void> {

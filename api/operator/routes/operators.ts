@@ -1,13 +1,13 @@
 // The operators: their tokens, and what they did.
 import { z } from 'zod'
+import { named, request, text } from '#core/contract/payloads/field.ts'
 import { action, type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { grant, issueToken, listOperators, revokeToken } from '#signals/operators/tokens.ts'
-import { actionWords } from '../action-words.ts'
 import { operatorRoute } from '../operator-route.ts'
 import { count, instant } from '../views.ts'
 import { signalsQuery } from './signals.ts'
 
-const name = z.string().describe('the name of an operator: 1 to 64 of a-z, 0-9, - and _')
+const name = text('the name of an operator: 1 to 64 of a-z, 0-9, - and _')
 
 const scopes = z
   .array(grant)
@@ -15,30 +15,28 @@ const scopes = z
   .default(['everything'])
   .describe('a list of scopes: read, fire, fire:STRATEGY for one strategy, clients, or everything')
 
-const tokenRequest = z.strictObject({ name, scopes }).meta({ id: 'OperatorTokenRequest' })
+const tokenRequest = request('OperatorTokenRequest', { name, scopes })
 
-const token = z
-  .object({
-    name: z.string().describe('Name of the operator.'),
-    scopes: z.array(z.string()).readonly().describe('What it may do.'),
-    created_at: instant,
-  })
-  .meta({ id: 'OperatorToken' })
+const token = named('OperatorToken', {
+  name: text('Name of the operator.'),
+  scopes: z.array(z.string()).readonly().describe('What it may do.'),
+  created_at: instant,
+})
 
-const issued = z
-  .object({
-    name: z.string().describe('Name of the operator.'),
-    token: z.string().describe('The token, shown this once.'),
-  })
-  .meta({ id: 'IssuedOperatorToken' })
+const issued = named('IssuedOperatorToken', {
+  name: text('Name of the operator.'),
+  token: text('The token, shown this once.'),
+})
 
-const revoked = z
-  .object({ name: z.string().describe('Name of the operator, whose token and sessions are over.') })
-  .meta({ id: 'RevokedOperatorToken' })
+const revoked = named('RevokedOperatorToken', {
+  name: text('Name of the operator, whose token and sessions are over.'),
+})
 
-const loggedAction = action
-  .extend({ seq: count.describe('Number of the action, from 1 without a gap.'), at: instant })
-  .meta({ id: 'LoggedAction' })
+const loggedAction = named('LoggedAction', {
+  ...action.shape,
+  seq: count.describe('Number of the action, from 1 without a gap.'),
+  at: instant,
+})
 
 export const actionsQuery = signalsQuery.extend({
   before: signalsQuery.shape.before.describe('the number of an action, from 1: only older ones are listed'),
@@ -99,7 +97,7 @@ export const OPERATOR_ACCOUNT_ROUTES = [
     },
     handler: async ({ name, scopes }, { redis, random, clock }) => {
       const token = await issueToken(redis, name, scopes, random, clock.now())
-      return { status: 201, data: { name, token } }
+      return { data: { name, token } }
     },
   }),
   operatorRoute({
@@ -137,4 +135,38 @@ function linesOfActions(rows: readonly LoggedAction[]): unknown {
     const { seq: number, at, who, action, subject: about, outcome } = logged
     return { number, at, who, action, about, outcome, 'what changed, or was asked for': actionWords(logged) }
   })
+}
+
+/**
+ * What an action was about, in words: `account: active → suspended`, for each field that differs; what was asked for if
+ * none does. The JSON has the exact state.
+ */
+export function actionWords({ before, after, request, subject }: LoggedAction): string {
+  const [old, now] = [shownFields(before), shownFields(after)]
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]
+  const changed = names.filter(name => wordsOf(old[name]) !== wordsOf(now[name]))
+  if (changed.length === 0) return pairs(Object.entries(request).filter(([, value]) => value !== subject)) // it stands beside
+  const wasOf = (name: string): string => (before === null ? '' : `${wordsOf(old[name])} → `)
+  return changed.map(name => `${name}: ${wasOf(name)}${wordsOf(now[name])}`).join('; ')
+}
+
+/** The fields as the page names them: an account that is suspended is pending for its client alone. */
+function shownFields(state: LoggedAction['after']): Readonly<Record<string, unknown>> {
+  const { status, suspended, aliases, webhook, ...others } = state ?? {}
+  return {
+    ...(status === undefined ? {} : { account: suspended === true ? 'suspended' : status }),
+    ...(aliases === undefined ? {} : { strategies: aliases }),
+    ...others,
+    // How many deliveries wait changes by itself, and would hide what was asked for.
+    ...(webhook == null ? {} : { webhook: webhook.enabled ? 'enabled' : 'disabled' }),
+  }
+}
+
+const pairs = (fields: readonly (readonly [name: string, value: string])[]): string =>
+  fields.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join('; ')
+
+function wordsOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ') || 'none'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return value === undefined ? 'none' : String(value)
 }

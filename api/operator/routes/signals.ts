@@ -5,6 +5,18 @@ import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
+import {
+  flag,
+  list,
+  named,
+  number,
+  numberOrNull,
+  object,
+  text,
+  textOrNull,
+  whole,
+  wholeOrNull,
+} from '#core/contract/payloads/field.ts'
 import { instantText, signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
@@ -31,11 +43,15 @@ const USUAL_ROWS = 50
 
 export const seqText = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
 
-const limit = z.coerce.number().int().min(1).max(MOST_ROWS).default(USUAL_ROWS)
-
 export const signalsQuery = z.strictObject({
   before: seqText.optional().describe('the number of a signal, from 1: only older ones are listed'),
-  limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MOST_ROWS)
+    .default(USUAL_ROWS)
+    .describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
 const instantInQuery = instantText
@@ -57,8 +73,7 @@ export const deliveriesQuery = z.strictObject({
     .enum(DELIVERY_STATUSES)
     .optional()
     .describe(`one of ${DELIVERY_STATUSES.join(', ')}`),
-  before: seqText.optional().describe('the number of a signal, from 1: only older ones are listed'),
-  limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
+  ...signalsQuery.shape,
 })
 
 const accountQuery = z.strictObject({
@@ -69,88 +84,73 @@ const accountQuery = z.strictObject({
 const logged = z.object({
   seq,
   fired_at: instant.describe('When it was written into the log.'),
-  only_for: z.string().nullable().describe('The client of a test fire, else null.'),
+  only_for: textOrNull('The client of a test fire, else null.'),
   signal: signal.describe('What was written.'),
 })
 
-const signalSummary = logged
-  .extend({
-    deliveries: z
-      .object({
-        owed: count.describe('Still to come.'),
-        delivered: count.describe('Acknowledged.'),
-        exhausted: count.describe('All attempts failed.'),
-        withdrawn: count.describe('Withdrawn.'),
-      })
-      .describe('Number of deliveries in each state.'),
-  })
-  .meta({ id: 'SignalSummary' })
+const signalSummary = named('SignalSummary', {
+  ...logged.shape,
+  deliveries: object('Number of deliveries in each state.', {
+    owed: count.describe('Still to come.'),
+    delivered: count.describe('Acknowledged.'),
+    exhausted: count.describe('All attempts failed.'),
+    withdrawn: count.describe('Withdrawn.'),
+  }),
+})
 
-const signalDetails = logged
-  .extend({ deliveries: z.array(delivery).describe('One for each client that is owed it.') })
-  .meta({ id: 'SignalDetails' })
+const signalDetails = named('SignalDetails', {
+  ...logged.shape,
+  deliveries: list('One for each client that is owed it.', delivery),
+})
 
-const attempt = z
-  .object({
-    at: instant.describe('When it began.'),
-    n: count.nullable().describe('Which try it was, from 1; null for a probe, which does not count.'),
-    ok: z.boolean().describe('Whether it was acknowledged with 2xx.'),
-    status: z.int().nullable().describe('HTTP status, null if no answer came.'),
-    reason: z.string().nullable().describe('What went wrong, in a word; null if nothing did.'),
-    first_byte_ms: z.number().nullable().describe('Until the answer began, milliseconds; null if none came.'),
-    total_ms: z.number().describe('Until it was over, milliseconds.'),
-    excerpt: z.string().describe('Beginning of the answer of the receiver, redacted.'),
-  })
-  .meta({ id: 'Attempt' })
+const attempt = named('Attempt', {
+  at: instant.describe('When it began.'),
+  n: count.nullable().describe('Which try it was, from 1; null for a probe, which does not count.'),
+  ok: flag('Whether it was acknowledged with 2xx.'),
+  status: wholeOrNull('HTTP status, null if no answer came.'),
+  reason: textOrNull('What went wrong, in a word; null if nothing did.'),
+  first_byte_ms: numberOrNull('Until the answer began, milliseconds; null if none came.'),
+  total_ms: number('Until it was over, milliseconds.'),
+  excerpt: text('Beginning of the answer of the receiver, redacted.'),
+})
 
-const deliveryDetails = z
-  .object({
-    delivery: delivery.describe('Its state.'),
-    why: z.string().nullable().describe('Why it was withdrawn; null if it was not.'),
-    attempts: z.array(attempt).describe('Oldest first.'),
-  })
-  .meta({ id: 'DeliveryDetails' })
+const deliveryDetails = named('DeliveryDetails', {
+  delivery: delivery.describe('Its state.'),
+  why: textOrNull('Why it was withdrawn; null if it was not.'),
+  attempts: list('Oldest first.', attempt),
+})
 
-const serviceStatus = z
-  .object({
-    seq: count.describe('Number of the newest signal.'),
-    epoch: z.string().describe('Names this history of the log.'),
-    redis: z
-      .object({
-        version: z.string().describe('Its version.'),
-        used_bytes: count.describe('Memory that it takes.'),
-        limit_bytes: count.describe('0 where it has no limit.'),
-        writing: z.boolean().describe('False where it cannot write.'),
-        problems: z.array(z.string()).describe('Settings under which it could lose an acknowledged signal.'),
-      })
-      .describe('What holds the log.'),
-    relay: z
-      .object({
-        lag: z.int().describe('Signals that wait for the relay.'),
-        running: z.boolean().describe('Whether a process holds it.'),
-      })
-      .describe('What takes each signal from the log to the clients.'),
-    queue: z
-      .object({
-        fast: count.describe('To receivers that answer quickly.'),
-        slow: count.describe('To receivers that are slow or fail.'),
-      })
-      .describe('Calls that wait in each lane.'),
-    clients: z
-      .object({ total: count.describe('All.'), active: count.describe('Those that are switched on.') })
-      .describe('How many clients there are.'),
-    webhooks: z
-      .object({
-        enabled: count.describe('Those that are sent to.'),
-        disabled: count.describe('Those that are not.'),
-        failing: count.describe('Those to which no delivery succeeds at present.'),
-        owed: count.describe('Deliveries to come, over all of them.'),
-      })
-      .describe('How the webhooks stand.'),
-    halted,
-    live: z.array(liveStatus).describe('The strategies that have run live, fired or are halted.'),
-  })
-  .meta({ id: 'ServiceStatus' })
+const serviceStatus = named('ServiceStatus', {
+  seq: count.describe('Number of the newest signal.'),
+  epoch: text('Names this history of the log.'),
+  redis: object('What holds the log.', {
+    version: text('Its version.'),
+    used_bytes: count.describe('Memory that it takes.'),
+    limit_bytes: count.describe('0 where it has no limit.'),
+    writing: flag('False where it cannot write.'),
+    problems: list('Settings under which it could lose an acknowledged signal.', z.string()),
+  }),
+  relay: object('What takes each signal from the log to the clients.', {
+    lag: whole('Signals that wait for the relay.'),
+    running: flag('Whether a process holds it.'),
+  }),
+  queue: object('Calls that wait in each lane.', {
+    fast: count.describe('To receivers that answer quickly.'),
+    slow: count.describe('To receivers that are slow or fail.'),
+  }),
+  clients: object('How many clients there are.', {
+    total: count.describe('All.'),
+    active: count.describe('Those that are switched on.'),
+  }),
+  webhooks: object('How the webhooks stand.', {
+    enabled: count.describe('Those that are sent to.'),
+    disabled: count.describe('Those that are not.'),
+    failing: count.describe('Those to which no delivery succeeds at present.'),
+    owed: count.describe('Deliveries to come, over all of them.'),
+  }),
+  halted,
+  live: list('The strategies that have run live, fired or are halted.', liveStatus),
+})
 
 export const SIGNAL_ROUTES = [
   operatorRoute({
@@ -254,12 +254,7 @@ export const SIGNAL_ROUTES = [
     command: {
       usage: 'account <client>',
       prints: answer =>
-        Object.fromEntries(
-          Object.entries(answer).map(([name, value]) => [
-            name,
-            Array.isArray(value) ? countOf(value) : value,
-          ]),
-        ),
+        Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, shortened(value)])),
     },
     handler: async ({ client, from = null, to = null }, { redis }) => ({
       data: await accountFor(redis, client, from, to),
@@ -277,9 +272,11 @@ export async function findSignal(text: string, redis: OperatorParts['redis']): P
 
 const seqInPath = z.strictObject({ seq: seqText.describe('the number of a signal, from 1') })
 
-/** How many signals, and which: a number of one alone would be read as how many. */
-const countOf = (seqs: readonly unknown[]): string =>
-  seqs.length === 0 ? '0' : `${seqs.length} (${seqs.map(seq => `#${seq}`).join(', ')})`
+/** Of a list how many signals, and which: a number of one alone would be read as how many. */
+function shortened(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return value.length === 0 ? '0' : `${value.length} (${value.map(seq => `#${seq}`).join(', ')})`
+}
 
 const toStatus = ({ redis, webhooks, relayLag: lag, isRelayed: running, ...others }: Overview) =>
   serviceStatus.parse({

@@ -1,9 +1,14 @@
 // Webhooks, test fires and resends.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
+import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readHead } from '#signals/log/read-log.ts'
-import { disableWebhook, enableWebhook } from '#signals/outbox/webhooks.ts'
+import { registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
+import { resend } from '#signals/outbox/resend.ts'
+import { fireTest } from '#signals/outbox/test-fire.ts'
+import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/outbox/webhooks.ts'
+import { liveSecrets } from '#signals/send/sign.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { clientAction, operatorRoute, type Warning } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -18,37 +23,27 @@ const HOUR_MS = 3_600_000
 const WEBHOOK = '/ops/clients/{client}/webhook'
 const ACME = '/ops/clients/acme-capital'
 
-export const webhookRequest = z
-  .strictObject({
-    url: z.string().min(1).describe('an address such as https://example.org/hook'),
-    secret: z
-      .string()
-      .nullable()
-      .default(null)
-      .describe('whsec_ and 32 bytes in base64; left out, a first webhook is given one'),
-  })
-  .meta({ id: 'WebhookRequest' })
+export const webhookRequest = request('WebhookRequest', {
+  url: z.string().min(1).describe('an address such as https://example.org/hook'),
+  secret: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('whsec_ and 32 bytes in base64; left out, a first webhook is given one'),
+})
 
-const rotationRequest = z
-  .strictObject({
-    overlap_hours: z
-      .number()
-      .min(0)
-      .max(LONGEST_OVERLAP_HOURS)
-      .optional()
-      .describe(`hours from 0 to ${LONGEST_OVERLAP_HOURS} for which the old secret signs too`),
-  })
-  .meta({ id: 'RotationRequest' })
+const rotationRequest = request('RotationRequest', {
+  overlap_hours: z
+    .number()
+    .min(0)
+    .max(LONGEST_OVERLAP_HOURS)
+    .optional()
+    .describe(`hours from 0 to ${LONGEST_OVERLAP_HOURS} for which the old secret signs too`),
+})
 
-const disableRequest = z
-  .strictObject({
-    why: z
-      .string()
-      .max(200)
-      .default('the operator disabled it')
-      .describe('a reason of 200 characters at most'),
-  })
-  .meta({ id: 'DisableRequest' })
+const disableRequest = request('DisableRequest', {
+  why: z.string().max(200).default('the operator disabled it').describe('a reason of 200 characters at most'),
+})
 
 const replayQuery = z
   .strictObject({
@@ -63,22 +58,18 @@ const replayQuery = z
   })
   .refine(({ from, to = from }) => to >= from, { path: ['to'] })
 
-const setWebhook = z
-  .object({
-    webhook: webhook.describe('Its state now.'),
-    secret: z.string().nullable().describe('The secret if this request made it: shown only here.'),
-  })
-  .meta({ id: 'SetWebhook' })
+const setWebhook = named('SetWebhook', {
+  webhook: webhook.describe('Its state now.'),
+  secret: textOrNull('The secret if this request made it: shown only here.'),
+})
 
-const replayed = z
-  .object({
-    client: ofClient,
-    from: count.describe('Number of the first signal that is sent again.'),
-    owed_again: count.describe('Deliveries that follow.'),
-  })
-  .meta({ id: 'Replayed' })
+const replayed = named('Replayed', {
+  client: ofClient,
+  from: count.describe('Number of the first signal that is sent again.'),
+  owed_again: count.describe('Deliveries that follow.'),
+})
 
-const testFired = z.object({ seq: z.int().min(1).describe('Its number.') }).meta({ id: 'TestFired' })
+const testFired = named('TestFired', { seq: z.int().min(1).describe('Its number.') })
 
 export const WEBHOOK_ROUTES = [
   operatorRoute({
@@ -119,7 +110,7 @@ export const WEBHOOK_ROUTES = [
     },
     needs: ({ client }, { redis }) => findClient(redis, client),
     handler: async ({ client, ...request }, parts) => {
-      const secret = await parts.orders.register(client, request)
+      const secret = await registerWebhook(parts.registering, client, request)
       return { data: { webhook: await stateOf(client, parts), secret } }
     },
   }),
@@ -140,8 +131,9 @@ export const WEBHOOK_ROUTES = [
       done: 'The webhook is removed: the client pulls.',
     },
     needs: findWebhook,
-    handler: async ({ client }, parts) => {
-      await parts.orders.remove(client)
+    handler: async ({ client }, { redis, registering }) => {
+      await removeWebhook(redis, client)
+      registering.onChange({ client, change: 'removed', keyId: null })
       return { data: null }
     },
   }),
@@ -172,7 +164,7 @@ export const WEBHOOK_ROUTES = [
     needs: findWebhook,
     handler: async ({ client, overlap_hours }, parts) => {
       const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * HOUR_MS
-      const secret = await parts.orders.rotate(client, overlapMs)
+      const secret = await rotateWebhookSecret(parts.registering, client, overlapMs)
       return { data: { webhook: await stateOf(client, parts), secret } }
     },
   }),
@@ -237,9 +229,7 @@ export const WEBHOOK_ROUTES = [
       done: 'A test signal was fired. Its delivery is below.',
     },
     needs: assertEnabled,
-    handler: async ({ client }, parts) => {
-      return { status: 201, data: { seq: await parts.orders.fireTest(client) } }
-    },
+    handler: async ({ client }, { registering }) => ({ data: { seq: await fireTest(registering, client) } }),
   }),
   clientAction({
     id: 'replay',
@@ -269,7 +259,7 @@ export const WEBHOOK_ROUTES = [
     },
     needs: assertSentTo,
     handler: async ({ client, ...range }, parts) => ({
-      data: { client, from: range.from, owed_again: await parts.orders.replay(client, range) },
+      data: { client, from: range.from, owed_again: await resend(parts.registering, client, range) },
     }),
   }),
 ]
@@ -297,7 +287,15 @@ async function warnOfResend(
 
 /** The webhook of a client with its address. Throws `not_found`. */
 const stateOf = async (client: string, parts: OperatorParts) =>
-  webhook.parse({ ...(await findWebhook({ client }, parts)), ...(await parts.orders.readAddress(client)) })
+  webhook.parse({ ...(await findWebhook({ client }, parts)), ...(await readAddress(client, parts)) })
+
+/** The address of a webhook, and how many secrets sign now; null if the client has none. */
+export async function readAddress(client: string, { registering }: OperatorParts) {
+  const { redis, box, now } = registering
+  const webhook = await readWebhook(redis, box, client)
+  if (webhook === null) return null
+  return { url: webhook.url, live_secrets: liveSecrets(webhook.secrets, now()).length }
+}
 
 type OfClient = { readonly client: string }
 

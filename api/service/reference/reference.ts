@@ -23,7 +23,6 @@ export function createReference(page: ReferencePage) {
   }
 }
 
-/** The page, or one of its files. */
 type Part = { readonly coded: CodedBytes; readonly headers: AnswerHeaders }
 
 /**
@@ -57,7 +56,6 @@ const OWN = ['reference.js', 'reference.css'] as const
 type ReferencePage = {
   readonly path: '/docs' | '/docs/reference'
   readonly title: string
-  /** Path of the OpenAPI document. */
   readonly document: string
   /** The methods that a reader may try from the page, in lower case; none if a key is needed. */
   readonly tries: readonly string[]

@@ -18,13 +18,11 @@ type Bounds = readonly [least: number, most: number]
 
 type InputBounds = { readonly [Field in keyof SimulationInput]: Bounds }
 
-/** Without a key. */
 export const KEYLESS_BOUNDS: InputBounds = {
   equity_usd: [100, 1_000_000],
   contribution_cadence_bars: [1, 90],
 }
 
-/** With the entitlement. */
 export const KEYED_BOUNDS: InputBounds = {
   equity_usd: [1, 1_000_000_000],
   contribution_cadence_bars: [1, 3_650],
@@ -93,11 +91,6 @@ export function parseInput(
   throw new ApiError('validation_error', `unfit body: ${names}`, { details })
 }
 
-const clampInput = (input: SimulationInput, bounds: InputBounds): SimulationInput => ({
-  equity_usd: clamp(input.equity_usd, bounds.equity_usd),
-  contribution_cadence_bars: clamp(input.contribution_cadence_bars, bounds.contribution_cadence_bars),
-})
-
 const clamp = (value: number, [least, most]: Bounds): number => Math.min(Math.max(value, least), most)
 
 /** A simulation within given bounds, and whether the input had to be brought to them. */
@@ -106,7 +99,10 @@ export function simulateWithin(
   requested: SimulationInput,
   bounds: InputBounds,
 ) {
-  const input = clampInput(requested, bounds)
+  const input = {
+    equity_usd: clamp(requested.equity_usd, bounds.equity_usd),
+    contribution_cadence_bars: clamp(requested.contribution_cadence_bars, bounds.contribution_cadence_bars),
+  }
   const isClamped =
     input.equity_usd !== requested.equity_usd ||
     input.contribution_cadence_bars !== requested.contribution_cadence_bars

@@ -11,9 +11,9 @@ import { assertMayRegister, registerOwnWebhook } from '#signals/outbox/register-
 import { readWebhook, shownOf, type Webhook } from '#signals/outbox/webhooks.ts'
 import { sendBytes, sendEnveloped } from '../../service/exchange.ts'
 import { readJson } from '../../service/read-body.ts'
+import { routesOf } from '../exchange.ts'
 import { unauthorized, WRONG_KEY } from '../identify.ts'
 import { programAliasOf } from '../program/prepared-program.ts'
-import { routesOf } from '../signals-route.ts'
 
 export const MOST_WEBHOOK_BYTES = 4_096
 

@@ -17,8 +17,7 @@ import { ClockError } from '#signals/redis/clock.ts'
 import { askRedis, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH } from '#signals/redis/keys.ts'
 import { API_VERSION, sendBytes, sendEnveloped } from '../../service/exchange.ts'
-import type { SignalsParts } from '../exchange.ts'
-import { routesOf } from '../signals-route.ts'
+import { routesOf, type SignalsParts } from '../exchange.ts'
 
 const checks = object('What was looked at.', {
   redis: flag('True when Redis, which holds the log, answers.'),
@@ -92,20 +91,15 @@ const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8
 /** Throws `not_ready` with the checks. */
 async function assertReady(parts: SignalsParts): Promise<Readiness> {
   const { reason, ...checks } = await readReadiness(parts)
-  if (parts.isDraining()) throw notReady('the process is shutting down', checks)
-  if (reason !== null) throw notReady(reason, checks)
+  const why = parts.isDraining() ? 'the process is shutting down' : reason
+  if (why !== null) throw new ApiError('not_ready', why, { details: { checks } })
   return checks
 }
 
-const notReady = (reason: string, checks: Readiness): ApiError =>
-  new ApiError('not_ready', reason, { details: { checks } })
-
 /** Checks what a fire checks, in the same order. An unreachable log counts as missing. */
 async function readReadiness({ redis, clock, assertClock, onError }: SignalsParts) {
-  const [isThere, isMissing] = [
-    { redis: true, log: true },
-    { log: false, fires: false },
-  ]
+  const isThere = { redis: true, log: true }
+  const isMissing = { log: false, fires: false }
   try {
     await commit(redis, [], clock.now())
     await assertClock()

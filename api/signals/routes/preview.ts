@@ -5,9 +5,15 @@ import { programPreview, programSimulation } from '#core/contract/payloads/progr
 import { type Allowance, PREVIEW_LIMITS, WINDOW_SECONDS } from '#signals/program/preview-limits.ts'
 import { type Exchange, notModified, type ServiceEnv, sendError } from '../../service/exchange.ts'
 import { CACHING, corsHeaders, preflightHeaders } from '../../service/headers.ts'
-import { type ServedParts, type SignalsParts, sendPublished } from '../exchange.ts'
+import {
+  type PreviewRoute,
+  routesOf,
+  type ServedParts,
+  type SignalsParts,
+  type SignalsRoute,
+  sendPublished,
+} from '../exchange.ts'
 import { boundsText, KEYLESS_BOUNDS, simulate, simulationRequest } from '../program/simulate.ts'
-import { type PreviewRoute, routesOf, type SignalsRoute } from '../signals-route.ts'
 
 const PREVIEW = '/v1/program/preview'
 const SIMULATE = '/v1/program/preview/simulate'

@@ -23,7 +23,7 @@ import type { ProgramPlan } from '#core/program/program.ts'
 import { type Profile, readProfile, saveProfile } from '#signals/program/profile.ts'
 import { csvMedia, type Exchange, queryOf, sendBytes, sendEnveloped } from '../../service/exchange.ts'
 import { readJson } from '../../service/read-body.ts'
-import { type ServedParts, sendPublished } from '../exchange.ts'
+import { routesOf, type ServedParts, sendPublished } from '../exchange.ts'
 import type { PreparedProgram } from '../program/prepared-program.ts'
 import {
   boundsText,
@@ -34,7 +34,6 @@ import {
   simulate,
   simulationRequest,
 } from '../program/simulate.ts'
-import { routesOf } from '../signals-route.ts'
 import { formatOfRows, pageParameters } from './signals.ts'
 
 const PROGRAM = '/v1/program'

@@ -13,7 +13,7 @@ import { named, text, type ValueOf } from '#core/contract/payloads/field.ts'
 import type { Links } from '#core/contract/register.ts'
 import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
-import type { Client } from '#signals/clients/client.ts'
+import type { Identity } from '#signals/clients/client.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
 import {
@@ -26,8 +26,7 @@ import {
   sendEnveloped,
 } from '../../service/exchange.ts'
 import { streamBody } from '../../service/stream-body.ts'
-import { type ServedParts, sendPublished } from '../exchange.ts'
-import { routesOf } from '../signals-route.ts'
+import { routesOf, type ServedParts, sendPublished } from '../exchange.ts'
 
 const LATEST = '/v1/signals/latest'
 const HISTORY = '/v1/signals/history'
@@ -60,10 +59,7 @@ export const formatOfRows = wordParameter('CSV answers the rows alone, without t
   'csv',
 ])
 
-const historyQuery = {
-  ...pageParameters('Rows'),
-  format: formatOfRows,
-}
+const historyQuery = { ...pageParameters('Rows'), format: formatOfRows }
 
 type HistoryQuery = ValuesOf<typeof historyQuery>
 
@@ -169,11 +165,7 @@ const LIVE = { basis: 'live' } as const
  * The pull: stored bytes between brackets, sent in blocks and never as a whole in memory. Signals fired meanwhile are
  * in the next pull.
  */
-async function history(
-  c: Exchange,
-  parts: ServedParts,
-  { client }: { readonly client: Client },
-): Promise<Response> {
+async function history(c: Exchange, parts: ServedParts, { client }: Identity): Promise<Response> {
   const query = parseQuery(historyQuery, queryOf(c))
   const until = await newestVisible(parts.redis, client)
   const rows = takeRows(readVisible(parts.redis, client, query.since, until), query.limit)
@@ -184,6 +176,9 @@ async function history(
 
 type Rows = AsyncGenerator<readonly LoggedSignal[], void>
 
+/** A text, as it is written. */
+type Pieces = AsyncGenerator<string, void>
+
 async function* takeRows(blocks: Rows, limit: number | null): Rows {
   let left = limit ?? Number.POSITIVE_INFINITY
   for await (const block of blocks) {
@@ -193,12 +188,7 @@ async function* takeRows(blocks: Rows, limit: number | null): Rows {
   }
 }
 
-async function* jsonText(
-  c: Exchange,
-  blocks: Rows,
-  query: HistoryQuery,
-  until: number,
-): AsyncGenerator<string, void> {
+async function* jsonText(c: Exchange, blocks: Rows, query: HistoryQuery, until: number): Pieces {
   let before = '{"data":['
   let count = 0
   let lastSeq = query.since
@@ -221,7 +211,7 @@ const linksOf = (query: HistoryQuery, last: number | null): Links => ({
   ...(last === null ? {} : { next: canonicalUrl(HISTORY, historyQuery, { ...query, since: last }) }),
 })
 
-async function* csvText(blocks: Rows): AsyncGenerator<string, void> {
+async function* csvText(blocks: Rows): Pieces {
   yield toCsvHeader(SIGNAL_FIELDS)
   for await (const block of blocks) yield block.map(({ body }) => toRow(body)).join('')
 }
@@ -238,7 +228,7 @@ const encoder = new TextEncoder()
 async function sendText(
   c: Exchange,
   { onError }: ServedParts,
-  pieces: AsyncGenerator<string, void>,
+  pieces: Pieces,
   media: Readonly<Record<string, string>>,
 ): Promise<Response> {
   let text = ''
@@ -251,10 +241,7 @@ async function sendText(
   return new Response(stream, { headers: { ...c.get('service').headers(c), ...media } })
 }
 
-async function* encodePieces(
-  first: string,
-  pieces: AsyncGenerator<string, void>,
-): AsyncGenerator<Uint8Array, void> {
+async function* encodePieces(first: string, pieces: Pieces): AsyncGenerator<Uint8Array, void> {
   yield encoder.encode(first)
   for await (const piece of pieces) yield encoder.encode(piece)
 }

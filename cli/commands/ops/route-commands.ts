@@ -1,8 +1,7 @@
 // The commands of the operator's route table: variables of a path are arguments, fields of a query or a body
 // are options, the title is the help and the example of the route the example of the help.
 import { type Command, Option } from 'commander'
-import type { OperatorRoute } from '#api/operator/operator-route.ts'
-import { fieldsOf } from '#api/operator/route-fields.ts'
+import { fieldsOf, type OperatorRoute } from '#api/operator/operator-route.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { variablesOf } from '#core/contract/route.ts'
 import { ExitError, type Runtime } from '../../runtime.ts'

@@ -160,7 +160,7 @@ const signalsServer = (
 export const renderDeprecationConf = ({ deprecatedAtMs, sunsetAtMs }: Site): string =>
   [
     '# add_header Deprecation and Sunset, if DEPRECATED_AT and SUNSET_AT are set in the tier.',
-    ...Object.entries(deprecationHeaders(deprecatedAtMs, sunsetAtMs)).map(
+    ...Object.entries(deprecationHeaders({ deprecatedAtMs, sunsetAtMs })).map(
       ([name, value]) => `add_header ${name} ${quoted(value)};`,
     ),
     '',

@@ -42,6 +42,10 @@ export const namedRecord = <Fields extends z.ZodRawShape>(id: string, fields: Fi
 export const named = <Fields extends z.ZodRawShape>(id: string, fields: Fields) =>
   z.object(fields).meta({ id })
 
+/** The same of what is sent: unknown fields are refused. */
+export const request = <Fields extends z.ZodRawShape>(id: string, fields: Fields) =>
+  z.strictObject(fields).meta({ id })
+
 export const isoDate = (about: string) => z.string().meta({ format: 'date' }).describe(about)
 export const percent = (about: string) => z.number().describe(`${about} Percent, 6 decimals.`)
 export const ratio = (about: string) => z.number().describe(`${about} 6 decimals.`)

@@ -24,9 +24,10 @@ import {
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
-import { offlineOrders, operatorClient, operatorParts, testBox } from '../../support/signals/operator.ts'
+import { operatorClient, operatorParts, testBox } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { NOW_MS } from '../../support/signals/signals.ts'
+import { registerParts } from '../../support/signals/signals-app.ts'
 import { undescribedFields } from '../history/described.ts'
 
 const TOKEN = 'hw_live_00EXAMPL_0000KeyOfAnExampleItOpensNothingAnywhere000'
@@ -54,7 +55,11 @@ beforeAll(async () => {
 const parts = (more: Partial<OperatorParts> = {}): OperatorParts =>
   operatorParts(redis, {
     random: base62Bytes('00EXAMPL', '0000KeyOfAnExampleItOpensNothingAnywhere000'),
-    orders: offlineOrders(redis, testBox(), base64Bytes('SecretOfAnExampleItSignsNothingAnywhere0000')),
+    registering: {
+      ...registerParts(redis, () => NOW_MS),
+      box: testBox(),
+      drawBytes: base64Bytes('SecretOfAnExampleItSignsNothingAnywhere0000'),
+    },
     ...more,
   })
 
@@ -211,7 +216,7 @@ test.each(OPERATOR_ROUTES)('the document says how $method $path refuses a wrong 
   const found = operations.get(`${route.method} ${route.path}`)
   const described = Object.keys(found?.responses ?? {})
   const request = operatorClient(parts())
-  const path = fill(route.path, { seq: '9' })
+  const path = fill(route.path, { seq: '99' })
   const wrong = [
     ...(route.path.includes('{') ? [path] : []),
     ...(route.query === undefined ? [] : [`${path}?colour=red`]),

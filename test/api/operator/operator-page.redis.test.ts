@@ -16,6 +16,7 @@ import {
   operatorBrowser,
   operatorClient,
   operatorParts,
+  setWebhook,
   TOKEN,
 } from '../../support/signals/operator.ts'
 import { playScene, settleAs } from '../../support/signals/operator-scene.ts'
@@ -187,8 +188,9 @@ test('a form without the token of its session, or from another site, changes not
 test('a range is sent again from the page of its client, which says if there is nothing, or why nothing is sent', async () => {
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   const request = operatorClient(parts())
-  await request('PUT', '/ops/clients/acme/webhook', { url: 'https://hooks.example.org/in' })
+  await setWebhook(redis, 'acme')
   for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
+  await redis.set(RELAY_CURSOR, 3)
   expect((await request('POST', '/ops/clients/acme/replay')).status).toBe(422)
   const client = '/ops/view/clients/acme'
   const { csrf, text } = await page.get(client)
@@ -421,16 +423,16 @@ test('the page of a signal, and the refusal of its delivery, say of each client 
   for (const id of ['asleep', 'barred', 'gone', 'off']) await hook(id)
   for (const path of ['/asleep/suspend', '/off/webhook/disable']) await post(path)
   nowMs += HOUR_MS
-  await fire(redis, 'a', 'alder')
-  await redis.set(RELAY_CURSOR, 1)
+  const seq = await fire(redis, 'a', 'alder')
+  await redis.set(RELAY_CURSOR, seq)
   await post('/gone/entitlements', { remove: ['alder'] })
-  await settleAs(redis, 1, 'gone', 'withdrawn', 0)
+  await settleAs(redis, seq, 'gone', 'withdrawn', 0)
   nowMs += 1
   for (const path of ['/asleep/activate', '/off/webhook/enable']) await post(path)
   await post('/barred/entitlements', { add: ['alder'] })
   await hook('pulls')
   await add('late')
-  const text = await textOf('/ops/view/signals/1')
+  const text = await textOf(`/ops/view/signals/${seq}`)
   const why = {
     asleep: 'its account was suspended then',
     barred: 'it was not entitled to alder then, and is now',
@@ -441,9 +443,9 @@ test('the page of a signal, and the refusal of its delivery, say of each client 
   }
   for (const [id, says] of Object.entries(why))
     expect(text).toMatch(RegExp(`>${id}</a></td><td[^>]*>${says}<`))
-  const refused = await request('GET', '/ops/signals/1/barred')
+  const refused = await request('GET', `/ops/signals/${seq}/barred`)
   expect([refused.status, refused.text]).toEqual([404, expect.stringContaining(why.barred)])
-  expect((await request('GET', '/ops/signals/1/gone')).json).toMatchObject({ data: { why: why.gone } })
+  expect((await request('GET', `/ops/signals/${seq}/gone`)).json).toMatchObject({ data: { why: why.gone } })
 })
 
 test('a form that is refused is shown again as it was filled, without its secret, and so is a filter', async () => {

@@ -9,12 +9,12 @@ import { createAlerts } from '#signals/alerts.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { readWebhook } from '#signals/outbox/webhooks.ts'
-import { liveKey } from '#signals/redis/keys.ts'
+import { liveKey, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import { createWebhookSecret } from '#signals/send/sign.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEndOfFile } from '../../support/ends.ts'
-import { offlineOrders, operatorParts, secretKeyOf, TOKEN, testBox } from '../../support/signals/operator.ts'
+import { operatorParts, secretKeyOf, setWebhook, TOKEN, testBox } from '../../support/signals/operator.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -137,7 +137,7 @@ test('`ops fire` fires a file once however often, by hand what a live runner fir
 
 test('`ops test` with a token that may not read says so at once, with the number of the test', async () => {
   await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-  await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+  await setWebhook(redis, 'acme', 'https://hooks.example.org/in')
   const { out: issued } = await ops(['tokens', 'add', 'desk', '--scopes', 'clients'])
   const { code, out } = await ops(['test', 'acme'], { OPERATOR_TOKEN: /hw_op_\S+/.exec(issued)?.[0] ?? '' })
   const says = expect.stringMatching(/^test 1 was fired; .* expected a token with the scope read/)
@@ -216,12 +216,12 @@ test('a command of the operator that is called wrongly ends with 2', async () =>
 
 test('`ops replay` ends with 0 and a sentence if there is nothing to send again', async () => {
   await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-  await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+  await setWebhook(redis, 'acme', 'https://hooks.example.org/in')
   expect(await ops(['replay', 'acme', '--from', '99999'])).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^nothing is sent again: from number 99999 on .* acme may see/),
   })
-  await fire(redis, 'a', 'alder')
+  await redis.set(RELAY_CURSOR, await fire(redis, 'a', 'alder'))
   expect((await ops(['replay', 'acme', '--from', '1'])).out).toContain('owed again: 1\n')
 })
 
@@ -275,13 +275,10 @@ test('`ops backup` and `ops restore` start our own Redis while its service is st
 test('`ops restore` refuses a backup that was cut or signed with an unknown key, and no backup has a secret in the clear', async () => {
   const file = join(await temporaryFolder(), 'signals.jsonl')
   const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-  const secret = await offlineOrders(redis).register('acme', {
-    url: 'https://hooks.example.org/private-path',
-    secret: null,
-  })
+  const secret = await setWebhook(redis, 'acme', 'https://hooks.example.org/private-path')
   await ops(['backup', file])
   const text = await readFile(file, 'utf8')
-  for (const hidden of [token, secret ?? '', 'private-path']) expect(text).not.toContain(hidden)
+  for (const hidden of [token, secret, 'private-path']) expect(text).not.toContain(hidden)
   expect(await ops(['restore', file, '--force'], { SECRET_KEY: secretKeyOf('k2') })).toMatchObject({
     code: 1,
     err: expect.stringContaining('it was signed with the key k1, which SECRET_KEY lacks'),
@@ -298,7 +295,7 @@ test('`ops rekey` seals what was sealed under an older key under the newest one'
   const [old, renewed] = ['k1', 'k2'].map(
     id => `${id}:${Buffer.alloc(32, id.charCodeAt(1)).toString('base64')}`,
   )
-  await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+  await setWebhook(redis, 'acme', 'https://hooks.example.org/in')
   const { out } = await ops(['rekey', '--json'], { SECRET_KEY: `${renewed},${old}` })
   expect(JSON.parse(out)).toEqual({ sealed: 1, untouched: 0, removed: 0 })
   expect((await readWebhook(redis, testBox('k2'), 'acme'))?.url).toBe('https://hooks.example.org/in')

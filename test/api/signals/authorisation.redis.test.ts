@@ -1,8 +1,8 @@
 // Who may what, exhaustively: every route under every state of a key and every entitlement.
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import type { SignalsGroup } from '#api/signals/exchange.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
-import type { SignalsGroup } from '#api/signals/signals-route.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'

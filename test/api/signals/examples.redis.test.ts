@@ -4,7 +4,6 @@ import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
-import { isKeyless } from '#api/signals/signals-route.ts'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
 import { asCsv } from '#core/contract/openapi.ts'
 import { dataSchema } from '#core/contract/route.ts'
@@ -27,7 +26,7 @@ import {
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
-import { createTestSignals, registerParts } from '../../support/signals/signals-app.ts'
+import { createTestSignals, isKeyless, registerParts } from '../../support/signals/signals-app.ts'
 import { undescribedFields } from '../history/described.ts'
 
 /** Every route but the document, which would stand in itself. */

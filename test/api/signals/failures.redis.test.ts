@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
-import { isKeyless } from '#api/signals/signals-route.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { apiKeyKey, EPOCH, HEAD, LATEST, LOG } from '#signals/redis/keys.ts'
@@ -11,7 +10,13 @@ import { atEnd } from '../../support/ends.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { addClient, commitMany, fire, seededBytes, signalContent } from '../../support/signals/signals.ts'
-import { createTestSignals, requestOf, signalsParts, withKey } from '../../support/signals/signals-app.ts'
+import {
+  createTestSignals,
+  isKeyless,
+  requestOf,
+  signalsParts,
+  withKey,
+} from '../../support/signals/signals-app.ts'
 import { refusalOf, rowsOf, seqsOf } from './keyed-answers.ts'
 
 let server: TestRedis

@@ -15,7 +15,7 @@ import { readWebhook, rekeyWebhooks, sealFault } from '#signals/outbox/webhooks.
 import { EPOCH, FLIGHT_PREFIX, LOG, liveKey, PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
 import { readAllClients } from '#signals/views/overview.ts'
 import { owedCount } from '../../support/signals/delivery.ts'
-import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
+import { setWebhook, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
@@ -236,8 +236,7 @@ const [old, only] = [testBox('k1'), testBox('k2')]
 const both = createSecretBox(new Map([...testRing('k2'), ...testRing('k1')]), seededBytes('both'))
 
 test('rekey seals everything under the newest key, and a second run finds nothing left to do', async () => {
-  for (const id of ['acme', 'zeta'])
-    await offlineOrders(redis, old).register(id, { url: `https://${id}.example.org/in`, secret: null })
+  for (const id of ['acme', 'zeta']) await setWebhook(redis, id, `https://${id}.example.org/in`, old)
   const before = await readWebhook(redis, old, 'acme')
   await expect(rekeyWebhooks(redis, only)).rejects.toThrow(SealError)
   expect(await rekeyWebhooks(redis, both)).toEqual({ sealed: 2, untouched: 0, removed: 0 })
@@ -250,7 +249,7 @@ test('a webhook that no key opens is named, and removed only if that is asked', 
     ['acme', old],
     ['zeta', only],
   ] as const)
-    await offlineOrders(redis, box).register(id, { url: `https://${id}.example.org/in`, secret: null })
+    await setWebhook(redis, id, `https://${id}.example.org/in`, box)
   expect(await sealFault(redis, both)).toBeNull()
   expect(await sealFault(redis, only)).toMatch(/^the webhook of 'acme' cannot be read: .*the key k1, which/)
   const removing = { removesUnreadable: true }
@@ -265,7 +264,7 @@ test('a webhook that no key opens is named, and removed only if that is asked', 
 })
 
 test('rekey never brings back a secret that was rotated in the same moment', async () => {
-  await offlineOrders(redis, old).register('acme', { url: 'https://acme.example.org/in', secret: null })
+  await setWebhook(redis, 'acme', 'https://acme.example.org/in', old)
   let isRotated = false
   const rotating = {
     ...both,

@@ -13,7 +13,7 @@ import {
   SCHEDULES,
   webhookKey,
 } from '#signals/redis/keys.ts'
-import { offlineOrders } from './operator.ts'
+import { setWebhook } from './operator.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
 const ALIASES = ['alder', 'birch']
@@ -21,10 +21,9 @@ const ALIASES = ['alder', 'birch']
 /** Plays it: six signals, of which the third is exhausted for one client. */
 export async function playScene(redis: Redis): Promise<void> {
   const random = seededBytes('scene')
-  const orders = offlineOrders(redis)
   for (const id of ['acme-capital', 'north-ridge', 'quiet-harbour', 'old-mill']) {
     await addClient(redis, id, ALIASES, random)
-    await orders.register(id, { url: `https://hooks.${id}.example.org/signals/in`, secret: null })
+    await setWebhook(redis, id)
   }
   await disableWebhook(
     redis,

@@ -1,14 +1,13 @@
-// The operator's app for tests: a real Redis behind it, and orders for deliveries that do what the webhook files do.
+// The operator's app for tests: a real Redis behind it, and addresses that acknowledge whatever is sent.
 import type { Redis } from 'ioredis'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
-import type { DeliveryOrders, OperatorParts } from '#api/operator/parts.ts'
-import { readAfter } from '#signals/log/read-log.ts'
-import { oweAgain } from '#signals/outbox/outbox.ts'
+import type { OperatorParts } from '#api/operator/parts.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
-import { readWebhook, removeWebhook, saveWebhook } from '#signals/outbox/webhooks.ts'
+import { saveWebhook } from '#signals/outbox/webhooks.ts'
 import { createWebhookSecret } from '#signals/send/sign.ts'
-import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
+import { NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
+import { registerParts } from './signals-app.ts'
 
 export const TOKEN = 'operator-token-of-a-test-0123456789abcdef'
 
@@ -20,33 +19,17 @@ export const testRing = (id = 'k1') => parseKeyRing(secretKeyOf(id))
 
 export const testBox = (id = 'k1') => createSecretBox(testRing(id), seededBytes(`box ${id}`))
 
-/** Orders without the network: whatever address is given is taken. */
-export function offlineOrders(
+/** Sets the webhook of a client without a test of its address; gives its secret. */
+export async function setWebhook(
   redis: Redis,
+  client: string,
+  url = `https://hooks.${client}.example.org/signals/in`,
   box = testBox(),
-  random = seededBytes('webhooks'),
-): DeliveryOrders {
-  return {
-    async readAddress(client) {
-      const webhook = await readWebhook(redis, box, client)
-      return webhook === null ? null : { url: webhook.url, live_secrets: webhook.secrets.length }
-    },
-    async register(client, { url, secret }) {
-      const text = secret ?? createWebhookSecret(random)
-      const secrets = [{ text, expiresAtMs: null }]
-      await saveWebhook(redis, box, { client, url, secrets }, { keyId: null, atMs: NOW_MS })
-      return secret === null ? text : null
-    },
-    rotate: async () => createWebhookSecret(random),
-    remove: async client => void (await removeWebhook(redis, client)),
-    fireTest: client => fire(redis, `test_${client}`, 'alder', client),
-    async replay(client, { from, to = Number.MAX_SAFE_INTEGER }) {
-      const signals = (await readAfter(redis, from - 1, 1_000)).filter(({ seq }) => seq <= to)
-      const debts = signals.map(({ seq }) => ({ seq, prev: seq - 1 }))
-      await oweAgain(redis, client, debts, NOW_MS)
-      return signals.length
-    },
-  }
+): Promise<string> {
+  const text = createWebhookSecret(seededBytes('webhooks'))
+  const secrets = [{ text, expiresAtMs: null }]
+  await saveWebhook(redis, box, { client, url, secrets }, { keyId: null, atMs: NOW_MS })
+  return text
 }
 
 export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): OperatorParts {
@@ -62,7 +45,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     random: seededBytes('operator'),
     newEpoch: () => 'epoch-1',
     newRequestId: () => `r${++requests}`,
-    orders: offlineOrders(redis),
+    registering: { ...registerParts(redis, more.clock?.now ?? (() => NOW_MS)), box: testBox() },
     published: async () => null,
     rollBack: async () => {},
     alerts: () => [],
@@ -78,7 +61,6 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
       },
     ],
     metrics: async () => ({ contentType: 'text/plain', text: '' }),
-    onWebhook: () => {},
     onAction: () => {},
     pause: async () => {},
     onGuessing: () => {},

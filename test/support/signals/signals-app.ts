@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import { createSignalsApp } from '#api/signals/app.ts'
-import type { SignalsParts } from '#api/signals/exchange.ts'
-import type { SignalsRoute } from '#api/signals/signals-route.ts'
+import type { SignalsParts, SignalsRoute } from '#api/signals/exchange.ts'
 import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
 import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { BOX, delivered } from './delivery.ts'
@@ -69,6 +68,9 @@ export const withKey = (token: string, method = 'GET'): RequestInit => ({
   method,
   headers: { 'X-API-Key': token },
 })
+
+/** Whether a route needs no key. */
+export const isKeyless = ({ group }: SignalsRoute): boolean => group === 'open' || group === 'preview'
 
 /** A request with a key, as a route takes it: with a body where it wants one. */
 export const requestOf = ({ id, method, body }: SignalsRoute, token: string | null): RequestInit => ({
