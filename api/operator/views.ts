@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { MODES } from '#core/contract/signal.ts'
 import { webhookState } from '#core/contract/webhook.ts'
-import { CLIENT_STATUSES } from '#signals/clients/client.ts'
+import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
 
 export const instant = z.string().describe('UTC instant, ISO 8601.')
 export const count = z.int().min(0)

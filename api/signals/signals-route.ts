@@ -1,5 +1,5 @@
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
-import type { Identity } from '#signals/clients/client.ts'
+import type { Identity } from '#signals/clients/clients.ts'
 import type { LimitName } from '#signals/program/preview-limits.ts'
 import type { Exchange } from '../service/exchange.ts'
 import type { ServedParts } from './exchange.ts'

@@ -20,8 +20,7 @@ import {
 } from '../redis/keys.ts'
 import { TEXT_FUNCTION } from '../redis/record-text.ts'
 import { runScript } from '../redis/script.ts'
-import { clientOfText, type Identity } from './client.ts'
-import { unknownClient } from './clients.ts'
+import { clientOfText, type Identity, unknownClient } from './clients.ts'
 import { createToken, digestOf, matchesDigest, type NewToken, parseToken, type RandomBytes } from './token.ts'
 
 /** A key as the operator sees it, without the token. */

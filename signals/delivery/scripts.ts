@@ -1,7 +1,7 @@
 // The scripts of a delivery: take a client, then write each result and find the next delivery in the same step. Two round trips
 // per delivery.
 import type { Redis } from 'ioredis'
-import type { Client } from '../clients/client.ts'
+import type { Client } from '../clients/clients.ts'
 import { type Attempt, type DeliveryState, type Lane, parseState } from '../outbox/outbox.ts'
 import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/records.ts'
 import { type Condition, probeAtMs } from '../outbox/webhook-condition.ts'

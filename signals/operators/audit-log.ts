@@ -6,7 +6,7 @@ import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { CLIENT_STATUSES } from '../clients/client.ts'
+import { CLIENT_STATUSES } from '../clients/clients.ts'
 import { askRedis } from '../redis/connect.ts'
 import { AUDIT, AUDIT_COPIED, EPOCH } from '../redis/keys.ts'
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { shuffler } from 'd3-array'
 import type { Redis } from 'ioredis'
-import type { Client } from '../clients/client.ts'
+import type { Client } from '../clients/clients.ts'
 import { type LoggedSignal, type LogReader, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'

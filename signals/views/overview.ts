@@ -1,7 +1,7 @@
 // The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
 import { instantOf } from '#core/calendar.ts'
-import { type Client, clientOfText } from '../clients/client.ts'
+import { type Client, clientOfText } from '../clients/clients.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { dueCounts, LANES } from '../outbox/outbox.ts'

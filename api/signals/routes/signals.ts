@@ -14,7 +14,7 @@ import type { Links } from '#core/contract/register.ts'
 import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
-import type { Client } from '#signals/clients/client.ts'
+import type { Client } from '#signals/clients/clients.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
 import {
