@@ -2,7 +2,7 @@
 // are read at each scrape. No label names a client: the list of subscribers is private, and there would be
 // one series per client.
 import type { DeliveryEvent } from './delivery/deliver.ts'
-import type { LiveStatus } from './live/control.ts'
+import type { LiveStatus } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
 import { createMeter, type Gauges, one, type Series } from './meter.ts'
 import { type Attempt, LANES } from './outbox/outbox.ts'

@@ -12,8 +12,7 @@ import {
   readFired,
   readLivePast,
 } from '#signals/live/compare.ts'
-import { noteDivergence } from '#signals/live/control.ts'
-import { type Gap, parseGaps } from '#signals/live/live-record.ts'
+import { type Gap, noteDivergence, parseGaps } from '#signals/live/live-record.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import type { BuildOrder } from '../options/build-options.ts'

@@ -7,16 +7,14 @@ import { commit, type NewSignal } from '../log/commit.ts'
 import { CLOCK_TOLERANCE_MS, ClockError } from '../redis/clock.ts'
 import { askRedis, RedisDownError } from '../redis/connect.ts'
 import { LIVE_ALIASES } from '../redis/keys.ts'
-import type { BarStore } from './bar-store.ts'
-import { noteDivergence } from './control.ts'
-import type { Feed, Pause } from './feeds/feed.ts'
-import { admitBar, FeedError, type KnownBars } from './known-bars.ts'
+import { admitBar, type BarStore, type Feed, FeedError, type KnownBars, type Pause } from './bars.ts'
 import {
   announce,
   cursorOf,
   describeGap,
   heldField,
   lateAfterMs,
+  noteDivergence,
   type Orders,
   readOrders,
   readStanding,

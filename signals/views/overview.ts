@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { instantOf } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/clients.ts'
-import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
+import { haltedAliases, type LiveStatus, readStatus } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { dueCounts, LANES } from '../outbox/outbox.ts'
 import { RECORDS } from '../outbox/records.ts'

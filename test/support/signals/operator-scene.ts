@@ -1,6 +1,6 @@
 // A scene for the operator's page: clients in every state, signals, deliveries that went well and some that did not.
 import type { Redis } from 'ioredis'
-import { halt } from '#signals/live/control.ts'
+import { halt } from '#signals/live/live-record.ts'
 import { type DeliveryState, owe } from '#signals/outbox/outbox.ts'
 import { afterFailedDelivery, HEALTHY, SOUND } from '#signals/outbox/webhook-condition.ts'
 import { disableWebhook } from '#signals/outbox/webhooks.ts'

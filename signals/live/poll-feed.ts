@@ -1,8 +1,7 @@
 import { request } from 'undici'
 import type { Bar } from '#core/replay/strategy.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { FeedError } from '../known-bars.ts'
-import type { Feed, Pause } from './feed.ts'
+import { type Feed, FeedError, type Pause } from './bars.ts'
 
 /**
  * Between two polls, at most one request a second. An exchange may revise a bar in the first seconds after its close,
