@@ -30,7 +30,7 @@ import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
 import { runScript } from '#signals/redis/script.ts'
-import { type Overview, readOverview } from '#signals/views/overview.ts'
+import { readOverview } from '#signals/views/overview.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -82,8 +82,7 @@ async function alertsOf(
     alert => sent.push(alert),
     () => NOW_MS,
   )
-  const look = (overview: Overview) => alerts.look(overview, used)
-  await readOverview(parts).then(look, (error: unknown) => alerts.onLookFailed(error, used))
+  alerts.look(await readOverview(parts).catch((error: Error) => error), used)
   return sent.filter(({ kind }) => kind !== 'relay_stuck')
 }
 
