@@ -2,7 +2,7 @@
 // falls between changes. Keys of clients are built in the scripts; the hash tag keeps them on one node.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { askRedis } from '../redis/connect.ts'
+import { askAll, askRedis } from '../redis/connect.ts'
 import {
   attemptsKey,
   FLIGHT_PREFIX,
@@ -129,11 +129,7 @@ export async function readDeliveries(
 ): Promise<readonly (DeliveryState | null)[]> {
   const pipeline = redis.pipeline()
   for (const seq of seqs) pipeline.hget(outboxKey(seq), client)
-  const replies = (await askRedis(() => pipeline.exec())) ?? []
-  return replies.map(([error, raw]) => {
-    if (error !== null) throw error
-    return typeof raw === 'string' ? parseState(raw) : null
-  })
+  return (await askAll(pipeline)).map(raw => (typeof raw === 'string' ? parseState(raw) : null))
 }
 
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {
