@@ -106,7 +106,7 @@ export const SOUND: Condition = { breaker: CLOSED_BREAKER, health: HEALTHY }
 export const isSound = ({ breaker, health }: Condition): boolean =>
   breaker.kind === 'closed' && breaker.failures === 0 && health.failingSinceMs === null
 
-/** Until when nothing is sent, null if it may be sent to. */
+/** When an open breaker lets the next attempt through; null if it is closed. */
 export const probeAtMs = ({ breaker }: Condition): number | null =>
   breaker.kind === 'open' ? breaker.probeAtMs : null
 
