@@ -33,7 +33,8 @@ export function createDeliveryOrders(parts: RegisterParts) {
       return { url: webhook.url, live_secrets: liveSecrets(webhook.secrets, now()).length }
     },
     /** Resolves with the secret if one was created. */
-    register: (client: string, request: WebhookRequest) => registerWebhook(parts, client, request),
+    register: async (client: string, request: WebhookRequest) =>
+      (await registerWebhook(parts, client, request)).made,
     rotate: (client: string, overlapMs?: number) => rotateWebhookSecret(parts, client, overlapMs),
     async remove(client: string): Promise<void> {
       await removeWebhook(redis, client)

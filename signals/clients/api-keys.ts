@@ -122,6 +122,17 @@ export async function authenticate(redis: Redis, token: string, nowMs: number): 
   return { client, keyId }
 }
 
+/** A write with fsync for every pull would add little. */
+const USE_NOTED_MS = 60_000
+
+/** Records that a key was used, unless it was revoked meanwhile. */
+export const noteUse = (redis: Redis, keyId: string, nowMs: number): Promise<unknown> =>
+  runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs)
+
+const NOTE_USE_SCRIPT = `
+return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
+`
+
 /** What the script returns, all texts; '' for what there is not. */
 type Reply = [owner: string, sha256: string, lastUsedMs: string, record: string, epoch: string, seq: string]
 
@@ -131,14 +142,6 @@ local owner, sha256, last = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha25
 local record = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. (owner or '')))
 return {owner or '', sha256 or '', last or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
 `
-
-/** Records that a key was used, at most once a minute. */
-export async function noteUse(redis: Redis, keyId: string, nowMs: number): Promise<void> {
-  await runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs, USE_NOTED_MS)
-}
-
-/** A write with fsync for every pull would add little. */
-const USE_NOTED_MS = 60_000
 
 /** Idempotent: called again after a lost reply it finds its own key and returns ok. */
 const ISSUE_SCRIPT = `
@@ -198,13 +201,6 @@ const REVOKE_SCRIPT = `${SUSPEND}
 local client, id = unpack(ARGV)
 redis.call('SREM', KEYS[2], id)
 return {redis.call('DEL', KEYS[1]), suspend(KEYS[3], client, id) and 1 or 0}
-`
-
-const NOTE_USE_SCRIPT = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local last = tonumber(redis.call('HGET', KEYS[1], 'last_used_at') or '-inf')
-if tonumber(ARGV[1]) - last < tonumber(ARGV[2]) then return 0 end
-return redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
 `
 
 /** The client of a live key, or null. */
