@@ -18,8 +18,7 @@ import {
   WEBHOOK_PREFIX,
   WEBHOOKS,
 } from '../redis/keys.ts'
-import { TEXT_FUNCTION } from '../redis/record-text.ts'
-import { runScript } from '../redis/script.ts'
+import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
 import { clientOfText, type Identity, unknownClient } from './clients.ts'
 import { createToken, digestOf, matchesDigest, type NewToken, parseToken, type RandomBytes } from './token.ts'
 

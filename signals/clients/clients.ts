@@ -8,8 +8,7 @@ import { didYouMean } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
-import { rememberText, toRecord } from '../redis/record-text.ts'
-import { runScript } from '../redis/script.ts'
+import { rememberText, runScript, toRecord } from '../redis/script.ts'
 
 export const CLIENT_STATUSES = ['pending', 'active'] as const
 

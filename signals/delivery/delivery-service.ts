@@ -109,16 +109,16 @@ function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock
   const [stopped, givenUp] = [new AbortController(), new AbortController()]
   const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
   const { readSignal, readAfter } = createLogReader(redis)
+  const own = newToken()
+  let turns = 0 // a count, because random bytes take as long as a signature
   const parts: DeliveryParts = {
     ...options,
-    ...{
-      redis,
-      now: steady.now,
-      elapsed: clock.elapsed,
-      newToken: createTokens(newToken()),
-      readSignal,
-      waits,
-    },
+    redis,
+    now: steady.now,
+    elapsed: clock.elapsed,
+    newToken: () => `${own}-${++turns}`,
+    readSignal,
+    waits,
     sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
     send: createSendSignal(sender, steady.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
@@ -126,12 +126,6 @@ function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock
     faults: createFaults(),
   }
   return { parts, sender, readAfter, stopped, givenUp }
-}
-
-/** One is needed for each turn, and random bytes take as long as a signature. */
-function createTokens(process: string): () => string {
-  let count = 0
-  return () => `${process}-${++count}`
 }
 
 /**

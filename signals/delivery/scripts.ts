@@ -7,8 +7,7 @@ import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/reco
 import { type Condition, probeAtMs } from '../outbox/webhook-condition.ts'
 import { ATTEMPTS_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { STRANDED } from '../redis/lease.ts'
-import { rememberText } from '../redis/record-text.ts'
-import { createSharedScript } from '../redis/script.ts'
+import { createSharedScript, rememberText } from '../redis/script.ts'
 
 /** The lease of a worker on a client: longer than its turn and the longest request together. */
 export const FLIGHT_MS = 20_000

@@ -41,6 +41,9 @@ const announcedShape = z
   .object({ mode: z.enum(MODES), stop: z.number(), action: z.enum(['long', 'short']) })
   .nullable()
 
+/** The position that subscribers were sent, or null. */
+type Announced = Readonly<z.output<typeof announcedShape>>
+
 const gapsShape = z
   .array(z.object({ missing: z.number(), before_ms: z.number(), found_ms: z.number() }))
   .catch([]) // no decision depends on them
@@ -125,13 +128,6 @@ const LATE_PART = 0.25
 
 /** How long after the close of its bar an entry may be traded. */
 export const lateAfterMs = (timeframeMs: number): number => Math.min(timeframeMs * LATE_PART, LATE_MOST_MS)
-
-/** The position that subscribers were sent, or null. */
-export type Announced = {
-  readonly mode: Mode
-  readonly stop: number
-  readonly action: 'long' | 'short'
-} | null
 
 export type Orders = {
   /** LIVE if both the operator and the catalogue say so. */

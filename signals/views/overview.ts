@@ -20,8 +20,7 @@ import {
   RELAY_LEASE,
   WEBHOOKS,
 } from '../redis/keys.ts'
-import { toRecord } from '../redis/record-text.ts'
-import { runScript } from '../redis/script.ts'
+import { runScript, toRecord } from '../redis/script.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
