@@ -66,8 +66,10 @@ export async function restoreBackup(parts: RestoreParts) {
   await makeRoom(redis, parts.isForced)
   const seq = Math.max(header.seq + UNKNOWN_AHEAD, aboveHighWater(highWater))
   const seen: Seen = { signals: 0, seq, debts: new Map() }
-  for await (const block of inBlocks(recordsOf(parts.lines(), ring), BLOCK))
-    await writeBlock(redis, block, header, seen)
+  const block: BackupRecord[] = []
+  for await (const record of recordsOf(parts.lines(), ring))
+    if (block.push(record) === BLOCK) await writeBlock(redis, block.splice(0), header, seen)
+  await writeBlock(redis, block, header, seen)
   const owed = await oweAll(redis, seen, nowMs)
   const epoch = newEpoch()
   await askRedis(() =>
@@ -216,18 +218,4 @@ function macFor(header: BackupHeader, ring: KeyRing): Hmac {
     `it was signed with the key ${header.key}, which SECRET_KEY lacks`,
     'add that key behind the newest',
   )
-}
-
-async function* inBlocks<Value>(
-  values: AsyncIterable<Value>,
-  size: number,
-): AsyncGenerator<readonly Value[], void> {
-  let block: Value[] = []
-  for await (const value of values) {
-    block.push(value)
-    if (block.length < size) continue
-    yield block
-    block = []
-  }
-  if (block.length > 0) yield block
 }

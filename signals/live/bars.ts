@@ -22,7 +22,7 @@ export type Feed = {
 }
 
 /** A line of a table of bars. */
-export type BarRow =
+type BarRow =
   | { readonly kind: 'header' }
   | { readonly kind: 'bar'; readonly bar: Bar }
   | { readonly kind: 'fault'; readonly why: string }

@@ -54,6 +54,7 @@ const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '').replac
 
 async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable<Bar> {
   const { timeframeMs, pause, note } = options
+  const name = withoutQuery(options.url)
   const everyMs = Math.min(Math.max(timeframeMs * POLL_PART, POLL_LEAST_MS), POLL_MOST_MS)
   let [failures, isKnown] = [0, false]
   while (!stop.aborted) {
@@ -61,14 +62,13 @@ async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable
     const answer = await ask(options, stop)
     if (stop.aborted) return
     if ('why' in answer) {
-      if (answer.isOneRow || (answer.isAnswer && !isKnown))
-        throw new FeedError(withoutQuery(options.url), answer.why)
-      if (failures === 0) note(`${withoutQuery(options.url)}: ${answer.why}; trying again`)
+      if (answer.isOneRow || (answer.isAnswer && !isKnown)) throw new FeedError(name, answer.why)
+      if (failures === 0) note(`${name}: ${answer.why}; trying again`)
       failures++
       await pause(BACK_OFF_MS[Math.min(failures, BACK_OFF_MS.length) - 1]!, stop)
       continue
     }
-    if (failures > 0) note(`${withoutQuery(options.url)} answers again`)
+    if (failures > 0) note(`${name} answers again`)
     ;[failures, isKnown] = [0, true]
     const closed = answer.bars.filter(({ t }) => t + timeframeMs <= settledMs)
     yield* upToHole(closed, options)

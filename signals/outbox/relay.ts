@@ -92,11 +92,10 @@ async function oweAll(
     const block = inTurn.slice(i, i + clientsAtOnce)
     const found = new Set(await owe(redis, block, now()))
     const due = block.filter(({ client }) => found.has(client))
-    for (const lane of LANES)
-      begin(
-        lane,
-        due.flatMap(each => (each.lane === lane ? [each.client] : [])),
-      )
+    for (const lane of LANES) {
+      const clients = due.filter(each => each.lane === lane).map(({ client }) => client)
+      begin(lane, clients)
+    }
   }
 }
 
