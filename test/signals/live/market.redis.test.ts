@@ -80,7 +80,7 @@ async function runOn(setting: Setting) {
 const stored = () => readFile(join(folder, 'live/4h.csv'), 'utf8')
 
 /** Begins with nothing in the middle of a test. */
-async function beginAnew(): Promise<void> {
+async function beginAgain(): Promise<void> {
   await redis.flushall()
   folder = await temporaryFolder()
 }
@@ -129,7 +129,7 @@ test('a live market has a gap where a bar never came; in a feed that repeats, on
   expect(world.notes).toContain(
     `alder: a bar is missing before ${toIsoInstant(slot(FIRST + 2))}, and it goes on without`,
   )
-  await beginAnew()
+  await beginAgain()
   const refused = runOn({ feed: w => feedOf(w, holed) })
   await expect(refused).rejects.toThrow('came after later ones')
   expect((await stored()).split('\n')).toHaveLength(2 + 2)
@@ -139,7 +139,7 @@ test('a live market reports and records the bars that its feed leaves out, and n
   const whole = await runOn({ feed: w => feedOf(w, bars) })
   expect(whole.notes.join()).not.toContain('missing')
   expect(await readStatus(redis, 'alder', 0)).toMatchObject({ gap: null })
-  await beginAnew()
+  await beginAgain()
   const holed = bars.toSpliced(10, 1).toSpliced(4, 3)
   const world = await runOn({ feed: w => feedOf(w, holed) })
   expect(world.notes.filter(note => note.includes('missing'))).toEqual([
@@ -193,7 +193,7 @@ test('a live market waits for the close of a bar that comes a little early, and 
     })
   await runOn({ feed: early(1_500), change })
   expect(waits).toEqual([1_500])
-  await beginAnew()
+  await beginAgain()
   await expect(runOn({ feed: early(2_001) })).rejects.toThrow('set the clocks')
 })
 

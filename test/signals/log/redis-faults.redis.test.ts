@@ -12,7 +12,7 @@ import { startLocalServer } from '#cli/services/local-server.ts'
 import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
 import { drainClient } from '#signals/delivery/deliver.ts'
 import { commit } from '#signals/log/commit.ts'
-import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
+import { guardLog, LogGoneError, startNewEpoch } from '#signals/log/guard.ts'
 import {
   aboveHighWater,
   createHighWater,
@@ -190,7 +190,7 @@ test('a running service whose Redis is emptied is not ready, so that a balancer 
 test('a service continues above every number under a new epoch after begin-anew', async () => {
   await fireTwice()
   await redis.flushall()
-  expect(await beginAnew(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
+  expect(await startNewEpoch(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
   redis = await server.connect()
   await guard(2)
