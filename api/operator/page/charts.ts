@@ -2,7 +2,7 @@
 import { max, sum } from 'd3-array'
 import { html, raw } from 'hono/html'
 import { barChart } from '#pages/charts/bar-chart.ts'
-import type { Day, Hour } from '#signals/views/latency.ts'
+import type { Day, Hour } from '#signals/views/recent.ts'
 import { duration, type Piece } from './layout.ts'
 
 const HEIGHT = 150
