@@ -148,14 +148,9 @@ export function createKnownBars(book: Bars, stored: readonly Bar[]) {
 }
 
 function mergeBars(book: Bars, stored: readonly Bar[]): Bar[] {
-  const live = new Map(stored.map(bar => [bar.t, bar]))
-  const merged: Bar[] = []
-  for (let i = 0; i < book.t.length; i++) {
-    if (!live.has(book.t[i]!)) merged.push(barAt(book, i))
-  }
-  const isInOrder = merged.length === 0 || (stored[0]?.t ?? Number.POSITIVE_INFINITY) > merged.at(-1)!.t
-  merged.push(...live.values())
-  return isInOrder ? merged : merged.sort((a, b) => a.t - b.t)
+  const live = new Set(stored.map(({ t }) => t))
+  const others = Array.from(book.t, (_, i) => barAt(book, i)).filter(({ t }) => !live.has(t))
+  return [...others, ...stored].sort((a, b) => a.t - b.t)
 }
 
 const BY_OPEN = bisector(({ t }: Bar) => t)

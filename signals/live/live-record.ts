@@ -206,7 +206,8 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
     redis.hmget(liveKey(alias), ...STATUS_FIELDS),
   )
   const halted = await haltedAliases(redis)
-  const gap = newestGap(parseGaps(gaps).filter(({ found_ms }) => found_ms > 0))
+  const found = parseGaps(gaps).filter(({ found_ms }) => found_ms > 0)
+  const gap = found.at(-1) ?? null
   const behindMs = cursor && timeframe ? behindOf(Number(cursor), Number(timeframe), nowMs) : 0
   return {
     alias,
@@ -222,8 +223,9 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
     announced: parseAnnounced(announced)?.action ?? null,
     /** How long its next bar has been due; 0 as long as an entry on that bar would still be on time. */
     behind_seconds: Math.round(behindMs / 1_000),
+    /** The newest gap since it went live, or null. */
     gap,
-    missing_bars: gap?.total ?? 0,
+    missing_bars: found.reduce((sum, { missing }) => sum + missing, 0),
     gap_before: gap && toIsoInstant(gap.before_ms),
     /** How its signals differed from the replay when a build last compared them; null if they agreed. */
     diverges: diverges ?? null,
@@ -239,12 +241,6 @@ async function readByHand(redis: Redis, alias: string): Promise<number | null> {
   const { by = 'strategy' }: Signal = JSON.parse(newest.body) // its digest was checked
   return by === 'strategy' ? null : seq
 }
-
-/** The last of the gaps since a strategy went live, and how many bars are missing in all; null without one. */
-const newestGap = (found: readonly Gap[]) =>
-  found.length === 0
-    ? null
-    : { ...found.at(-1)!, total: found.reduce((sum, { missing }) => sum + missing, 0) }
 
 function behindOf(cursorMs: number, timeframeMs: number, nowMs: number): number {
   const dueMs = nowMs - (cursorMs + timeframeMs)

@@ -120,15 +120,15 @@ export const readDelivery = async (
   redis: Redis,
   seq: number,
   client: string,
-): Promise<DeliveryState | null> => (await readDeliveries(redis, [seq], client))[0] ?? null
+): Promise<DeliveryState | null> => (await readDeliveries(redis, [{ seq }], client))[0] ?? null
 
 export async function readDeliveries(
   redis: Redis,
-  seqs: readonly number[],
+  signals: readonly { readonly seq: number }[],
   client: string,
 ): Promise<readonly (DeliveryState | null)[]> {
   const pipeline = redis.pipeline()
-  for (const seq of seqs) pipeline.hget(outboxKey(seq), client)
+  for (const { seq } of signals) pipeline.hget(outboxKey(seq), client)
   return (await askAll(pipeline)).map(raw => (typeof raw === 'string' ? parseState(raw) : null))
 }
 

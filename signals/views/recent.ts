@@ -109,9 +109,8 @@ async function readOutboxes(
   signals: readonly LoggedSignal[],
   client: string | undefined,
 ): Promise<readonly Outbox[]> {
-  const seqs = signals.map(({ seq }) => seq)
-  if (client === undefined) return Promise.all(seqs.map(seq => readOutbox(redis, seq)))
-  const states = await readDeliveries(redis, seqs, client)
+  if (client === undefined) return Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
+  const states = await readDeliveries(redis, signals, client)
   return states.map(state => new Map(state === null ? [] : [[client, state]]))
 }
 
