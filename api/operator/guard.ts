@@ -48,7 +48,7 @@ export function createTokenCheck({
   pause,
   onGuessing,
 }: Pick<OperatorParts, 'token' | 'redis' | 'clock' | 'pause' | 'onGuessing'>): WhoseToken {
-  const { add } = createAddressCounts(WINDOW_MS, clock.elapsed)
+  const add = createAddressCounts(WINDOW_MS, clock.elapsed)
   let waiting = 0
   return async given => {
     if (isSame(given, token)) return mainOperator(token)
