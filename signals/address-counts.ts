@@ -14,16 +14,14 @@ type Window = { readonly startedMs: number; count: number }
  */
 export function createAddressCounts(windowMs: number, elapsed: () => number) {
   const windows = new LRUCache<string, Window>({ max: MOST_ADDRESSES })
-  return {
-    add(address: string): Count {
-      const now = elapsed()
-      const last = windows.get(address)
-      const isRunning = last !== undefined && now - last.startedMs < windowMs
-      const window = isRunning ? last : { startedMs: now, count: 0 }
-      window.count++
-      windows.set(address, window)
-      // In this order a window that has just begun lasts exactly windowMs.
-      return { count: window.count, msLeft: windowMs - (now - window.startedMs) }
-    },
+  return (address: string): Count => {
+    const now = elapsed()
+    const last = windows.get(address)
+    const isRunning = last !== undefined && now - last.startedMs < windowMs
+    const window = isRunning ? last : { startedMs: now, count: 0 }
+    window.count++
+    windows.set(address, window)
+    // In this order a window that has just begun lasts exactly windowMs.
+    return { count: window.count, msLeft: windowMs - (now - window.startedMs) }
   }
 }

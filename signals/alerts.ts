@@ -3,8 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/deliver.ts'
-import { isMissed, type LiveStatus } from './live/control.ts'
-import { describeGap } from './live/live-record.ts'
+import { describeGap, isMissed, type LiveStatus } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
 import type { WebhookChange } from './outbox/register-webhook.ts'
 import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
@@ -40,9 +39,36 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
     recent.length = Math.min(recent.length, MOST_RECENT)
     sendOut(sending)
   }
+  const { raise, turnMinute } = createLimiter(send, now)
+  let stoodAt: number | null = null
+  return {
+    raise,
+    onEvent(event: DeliveryEvent): void {
+      const found = toAlert(event)
+      if (found !== null) raise(found)
+    },
+    /** The newest alerts that were sent, newest first. */
+    recent: (): readonly SentAlert[] => [...recent],
+    /** Each change is sent, whatever else the minute had: any of them may be a thief's. */
+    onWebhook: (change: WebhookChange): void => send(toChangeAlert(change, toIsoInstant(now()))),
+    onGuessing: (wrongTokens: number): void => raise(toGuessingAlert(wrongTokens)),
+    /**
+     * Checks the state of the service, or why it could not be read. `diskUsed` is the used share of the disk of Redis, 0 to 1, or
+     * null: a full disk may have ended Redis. Call it every few seconds: it also reports how many alerts the last minute suppressed.
+     */
+    look(found: Overview | Error, diskUsed: number | null = null): void {
+      turnMinute()
+      const problems = found instanceof Error ? [problemOfFailure(found)] : problemsOf(found, stoodAt)
+      for (const each of [...problems, ...problemsOfDisk(diskUsed)]) raise(each)
+      stoodAt = found instanceof Error ? null : standstillOf(found)
+    },
+  }
+}
+
+/** Raises each alert once an hour, and in a minute no more than MOST_A_MINUTE of them: then one says how many others there were. */
+function createLimiter(send: (raised: Alert, repeated?: number) => void, now: () => number) {
   const sent = new LRUCache<string, { readonly atMs: number; repeated: number }>({ max: MOST_REMEMBERED })
   let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0, keptBack: new Set<string>() }
-  let stoodAt: number | null = null
   const turnMinute = (): void => {
     if (Math.abs(now() - minute.startedMs) < MINUTE_MS) return // the clock may be set back
     const { keptBack } = minute
@@ -60,30 +86,7 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
       send(raised, last?.repeated)
     } else if (minute.keptBack.size < MOST_REMEMBERED) minute.keptBack.add(key)
   }
-  const raiseAll = (...found: readonly (Alert | null)[]): void => {
-    for (const each of found) if (each !== null) raise(each)
-  }
-  return {
-    raise,
-    onEvent: (event: DeliveryEvent): void => raiseAll(toAlert(event)),
-    /** The newest alerts that were sent, newest first. */
-    recent: (): readonly SentAlert[] => [...recent],
-    /** Each change is sent, whatever else the minute had: any of them may be a thief's. */
-    onWebhook: (change: WebhookChange): void => send(toChangeAlert(change, toIsoInstant(now()))),
-    onGuessing: (wrongTokens: number): void => raise(toGuessingAlert(wrongTokens)),
-    /**
-     * Checks the state of the service; null if Redis does not answer. `diskUsed` is the used share of the disk of
-     * Redis, 0 to 1, or null. Call it every few seconds: it also reports how many alerts the last minute suppressed.
-     */
-    look(overview: Overview | null, diskUsed: number | null = null): void {
-      turnMinute()
-      raiseAll(...(overview === null ? [REDIS_DOWN] : problemsOf(overview, stoodAt)), problemOfDisk(diskUsed))
-      stoodAt = overview === null ? null : standstillOf(overview)
-    },
-    /** Reports why the state could not be read; a full disk may have ended Redis. */
-    onLookFailed: (error: unknown, diskUsed: number | null = null): void =>
-      raiseAll(problemOfFailure(error), problemOfDisk(diskUsed)),
-  }
+  return { raise, turnMinute }
 }
 
 function toMore(keptBack: ReadonlySet<string>): Alert {
@@ -222,12 +225,6 @@ function toGapAlert({ alias, gap, gap_before, atMs }: LiveStatus): Alert | null 
   return alert('live_gap', `${alias} before ${gap_before}`, message)
 }
 
-const REDIS_DOWN = alert(
-  'redis_down',
-  'redis',
-  'Redis does not answer: nothing is fired or delivered until it does',
-)
-
 const REFUSAL_KINDS = {
   OOM: 'redis_full',
   MISCONF: 'redis_full',
@@ -236,18 +233,21 @@ const REFUSAL_KINDS = {
   UNSAFE: 'redis_unsafe',
 } as const
 
+const IS_DOWN = 'Redis does not answer: nothing is fired or delivered until it does'
+
+/** Why the state of the service could not be read. */
 export function problemOfFailure(error: unknown): Alert {
   if (error instanceof LogGoneError) return alert('redis_wiped', 'log', error.message)
-  if (!(error instanceof WritesRefusedError)) return REDIS_DOWN
+  if (!(error instanceof WritesRefusedError)) return alert('redis_down', 'redis', IS_DOWN)
   return alert(REFUSAL_KINDS[error.refusal], 'writes', `${error.message}; nothing is fired until then`)
 }
 
-function problemOfDisk(used: number | null): Alert | null {
+function problemsOfDisk(used: number | null): Alert[] {
   const stage = DISK_FULL_AT.findLast(share => used !== null && used >= share)
-  if (stage === undefined) return null
+  if (stage === undefined) return []
   const percent = `${Math.round(stage * 100)} %`
   const message = `the disk of Redis is ${percent} full: free space; nothing can be fired once it is full`
-  return alert('redis_full', `disk at ${percent}`, message)
+  return [alert('redis_full', `disk at ${percent}`, message)]
 }
 
 /** Every kind; docs/operating.md has what each means and what to do. */

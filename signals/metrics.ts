@@ -2,7 +2,7 @@
 // are read at each scrape. No label names a client: the list of subscribers is private, and there would be
 // one series per client.
 import type { DeliveryEvent } from './delivery/deliver.ts'
-import type { LiveStatus } from './live/control.ts'
+import type { LiveStatus } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
 import { createMeter, type Gauges, one, type Series } from './meter.ts'
 import { type Attempt, LANES } from './outbox/outbox.ts'
@@ -23,8 +23,7 @@ export function createMetrics(
   overview: () => Promise<Overview>,
   diskUsed: () => Promise<number | null> = async () => null,
 ) {
-  const read = async (): Promise<State> => ({ ...(await readState(overview)), diskUsed: await diskUsed() })
-  const meter = createMeter('highwater_', STATE_GAUGES, read)
+  const meter = createMeter('highwater_', STATE_GAUGES, async () => readState(overview, await diskUsed()))
   return { ...createEventMetrics(meter), read: meter.read }
 }
 
@@ -35,12 +34,12 @@ type State = {
   readonly diskUsed: number | null
 }
 
-async function readState(read: () => Promise<Overview>): Promise<Omit<State, 'diskUsed'>> {
+async function readState(read: () => Promise<Overview>, diskUsed: number | null): Promise<State> {
   try {
-    return { overview: await read(), isLost: false }
+    return { overview: await read(), isLost: false, diskUsed }
   } catch (error) {
     const isLost = error instanceof LogGoneError
-    if (isLost || error instanceof RedisDownError) return { overview: null, isLost }
+    if (isLost || error instanceof RedisDownError) return { overview: null, isLost, diskUsed }
     throw error
   }
 }

@@ -1,5 +1,5 @@
 // The cases that a receiver must pass before it is trusted with signals: deliveries that it must accept, and
-// some that it must reject. They are sent one after another, and the answers judged.
+// some that it must reject. They are sent one after another, and each answer is compared with what the case expects.
 import { createHash } from 'node:crypto'
 import { type SignalAction, toHalves } from '#core/contract/signal.ts'
 import { FIRED, testContent } from './outbox/test-fire.ts'
@@ -40,89 +40,68 @@ const TAKE_ANY_ORDER =
 const VERIFY =
   'anyone who finds the address could make you trade: compare X-Signature with sha256= and the hex HMAC-SHA256 of the raw body, ' +
   'in constant time, and answer 401 where they differ'
+const VERIFY_BYTES = `verify the bytes that came, before they are parsed: ${VERIFY}`
+const TAKE_BOTH = 'while a secret is being changed both are in force: accept what either of them has signed'
+const FURTHER_FIELDS = 'let further fields through: they may come one day'
 
 /**
  * The cases in the order in which they are sent. Every signal is a test and a dry run with a low number, so that a
  * receiver which looks only at numbers does not take it for the newest.
  */
-export const selfTestCases = (order: SelfTestOrder): readonly Case[] => [
-  ...acceptedCases(order),
-  ...rotationCases(order),
-  ...refusedCases(order),
-  staleCase(order),
-]
+export const selfTestCases = (order: SelfTestOrder): readonly Case[] =>
+  [...acceptedCases(order), ...rotationCases(order), ...refusedCases(order), staleCase(order)].map(
+    ([name, expected, advice, post]) => ({ name, expected, advice, post }),
+  )
 
-const accepted = (name: string, advice: string, post: Post): Case => ({
-  name,
-  expected: 'accepted',
-  advice,
-  post,
-})
+type Row = readonly [Case['name'], Case['expected'], Case['advice'], Post]
 
-function acceptedCases(order: SelfTestOrder): Case[] {
+function acceptedCases(order: SelfTestOrder): Row[] {
   const first = signalOf(order, 1)
+  const [good, again] = [postOf(order, first), postOf(order, first, { attempt: 2 })]
+  const [second, third] = [2, 3].map(seq => postOf(order, signalOf(order, seq)))
+  const [long, short] = (['long', 'short'] as const).map(action => postOf(order, signalOf(order, 1, action)))
   return [
-    accepted('a good delivery', VERIFIED, postOf(order, first)),
-    accepted('the same again', 'acknowledge a duplicate with 2xx', postOf(order, first, { attempt: 2 })),
-    accepted('one after a gap', TAKE_ANY_ORDER, postOf(order, signalOf(order, 3))),
-    accepted('one that was overtaken', TAKE_ANY_ORDER, postOf(order, signalOf(order, 2))),
-    ...(['long', 'short'] as const).map(action =>
-      accepted(`a test that says ${action}`, ANY_ACTION, postOf(order, signalOf(order, 1, action))),
-    ),
-    accepted(
-      'an unknown field',
-      'let further fields through: they may come one day',
-      postOf(order, widened(first)),
-    ),
-    accepted(
-      'large headers',
-      'take headers of 8 KiB in all: proxies add theirs',
-      padded(postOf(order, first)),
-    ),
+    ['a good delivery', 'accepted', VERIFIED, good],
+    ['the same again', 'accepted', 'acknowledge a duplicate with 2xx', again],
+    ['one after a gap', 'accepted', TAKE_ANY_ORDER, third!],
+    ['one that was overtaken', 'accepted', TAKE_ANY_ORDER, second!],
+    ['a test that says long', 'accepted', ANY_ACTION, long!],
+    ['a test that says short', 'accepted', ANY_ACTION, short!],
+    ['an unknown field', 'accepted', FURTHER_FIELDS, postOf(order, widened(first))],
+    ['large headers', 'accepted', 'take headers of 8 KiB in all: proxies add theirs', padded(good)],
   ]
 }
 
-function rotationCases(order: SelfTestOrder): Case[] {
+function rotationCases(order: SelfTestOrder): Row[] {
   const { secret, oldSecret } = order
   if (oldSecret === null) return []
-  const advice = 'while a secret is being changed both are in force: accept what either of them has signed'
-  const signedBy = (secrets: readonly string[]) => postOf(order, signalOf(order, 1), {}, secrets)
+  const signedBy = (...secrets: string[]) => postOf(order, signalOf(order, 1), {}, secrets)
   return [
-    accepted('signed with the old secret', advice, signedBy([oldSecret])),
-    accepted('signed with both secrets', advice, signedBy([secret, oldSecret])),
+    ['signed with the old secret', 'accepted', TAKE_BOTH, signedBy(oldSecret)],
+    ['signed with both secrets', 'accepted', TAKE_BOTH, signedBy(secret, oldSecret)],
   ]
 }
 
-function refusedCases(order: SelfTestOrder): Case[] {
-  const refused = (name: string, post: Post, before = ''): Case => ({
-    name,
-    expected: 'refused',
-    advice: before + VERIFY,
-    post,
-  })
+function refusedCases(order: SelfTestOrder): Row[] {
   const good = postOf(order, signalOf(order, 1))
   const { 'x-signature': single = '', 'webhook-signature': standard = '', ...bare } = good.headers
   const half = { ...bare, 'x-signature': single.slice(0, 39), 'webhook-signature': standard.slice(0, 25) }
+  const wrong = postOf(order, signalOf(order, 1), {}, [WRONG_SECRET])
   return [
-    refused('a wrong signature', postOf(order, signalOf(order, 1), {}, [WRONG_SECRET])),
-    refused('no signature', { ...good, headers: bare }),
-    refused('half a signature', { ...good, headers: half }, 'compare the whole text: '),
-    refused(
-      'a body altered after signing',
-      { ...good, body: altered(good.body) },
-      'verify the bytes that came, before they are parsed: ',
-    ),
+    ['a wrong signature', 'refused', VERIFY, wrong],
+    ['no signature', 'refused', VERIFY, { ...good, headers: bare }],
+    ['half a signature', 'refused', `compare the whole text: ${VERIFY}`, { ...good, headers: half }],
+    ['a body altered after signing', 'refused', VERIFY_BYTES, { ...good, body: altered(good.body) }],
   ]
 }
 
-const staleCase = (order: SelfTestOrder): Case => ({
-  name: 'a delivery of ten minutes ago',
-  expected: 'either',
-  advice:
-    'refused where webhook-timestamp is verified (Standard Webhooks), accepted by X-Signature, which has no time in it: ' +
+const staleCase = (order: SelfTestOrder): Row => [
+  'a delivery of ten minutes ago',
+  'either',
+  'refused where webhook-timestamp is verified (Standard Webhooks), accepted by X-Signature, which has no time in it: ' +
     'then de-duplication on signal_id is what makes a repetition harmless',
-  post: postOf(order, signalOf(order, 1), { sentAtMs: order.nowMs - STALE_MS }),
-})
+  postOf(order, signalOf(order, 1), { sentAtMs: order.nowMs - STALE_MS }),
+]
 
 const WRONG_SECRET = createWebhookSecret(() => createHash('sha256').update('no secret of anybody').digest())
 
@@ -159,15 +138,11 @@ const widened = ({ body, ...rest }: TestSignal): TestSignal => ({
   body: `${body.slice(0, -1)},"a_field_of_the_future":{"nested":[1,null]}}`,
 })
 
-const padded = (post: Post): Post => ({
-  ...post,
-  headers: {
-    ...post.headers,
-    ...Object.fromEntries(
-      Array.from({ length: PADDING_HEADERS }, (_, i) => [`x-padding-${i}`, 'p'.repeat(PADDING_CHARACTERS)]),
-    ),
-  },
-})
+function padded(post: Post): Post {
+  const padding = 'p'.repeat(PADDING_CHARACTERS)
+  const more = Array.from({ length: PADDING_HEADERS }, (_, i) => [`x-padding-${i}`, padding])
+  return { ...post, headers: { ...post.headers, ...Object.fromEntries(more) } }
+}
 
 /** The same signal with a blank at its end: equal as JSON, but signed differently. */
 const altered = (body: Uint8Array): Uint8Array => new Uint8Array([...body, 0x20])
@@ -189,16 +164,14 @@ export async function runCases(
   sender: Pick<Sender, 'send'>,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  let isReached = true
-  for (const [i, each] of cases.entries()) {
-    if (!isReached) {
-      findings.push({ name: each.name, verdict: 'skipped', told: 'not sent', advice: '' })
-      continue
-    }
+  for (const each of cases) {
+    const isFirst = findings.length === 0
     const outcome = await sender.send(each.post)
-    if (i === 0) isReached = statusOf(outcome) !== null
-    findings.push(isReached ? judge(each, outcome) : unreached(each, outcome))
-    if (i === 0 && outcome.kind === 'delivered') findings.push(promptness(outcome.totalMs))
+    const found = findingOf(each, outcome)
+    if (isFirst && statusOf(outcome) === null)
+      return [{ ...found, advice: UNREACHED }, ...cases.slice(1).map(skipped)] // its own subject does not matter yet
+    findings.push(found)
+    if (isFirst && outcome.kind === 'delivered') findings.push(promptness(outcome.totalMs))
   }
   return findings
 }
@@ -206,32 +179,27 @@ export async function runCases(
 export const isFit = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict === 'passed' || verdict === 'noted')
 
-function judge({ name, expected, advice }: Case, outcome: Outcome): Finding {
-  const told = describe(outcome)
+function findingOf({ name, expected, advice }: Case, outcome: Outcome): Finding {
   const answer = answerOf(outcome)
-  if (expected === 'either' && answer !== 'neither') return { name, verdict: 'noted', told, advice }
-  return answer === expected
-    ? { name, verdict: 'passed', told, advice: '' }
-    : { name, verdict: 'failed', told, advice }
+  const isNoted = expected === 'either' && answer !== 'neither'
+  const verdict = isNoted ? 'noted' : answer === expected ? 'passed' : 'failed'
+  return { name, verdict, told: describe(outcome), advice: verdict === 'passed' ? '' : advice }
 }
 
-/** No answer: the subject of the case does not matter yet. */
-const unreached = ({ name }: Case, outcome: Outcome): Finding => ({
-  name,
-  verdict: 'failed',
-  told: describe(outcome),
-  advice:
-    'start the receiver, and see that its address, its port and its certificate can be reached from here',
-})
+const UNREACHED =
+  'start the receiver, and see that its address, its port and its certificate can be reached from here'
+
+const skipped = ({ name }: Case): Finding => ({ name, verdict: 'skipped', told: 'not sent', advice: '' })
 
 function promptness(totalMs: number): Finding {
   const isPrompt = totalMs <= SUSPECT_AFTER_MS
-  const advice = `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower receivers are served after the others`
   return {
     name: 'an answer at once',
     verdict: isPrompt ? 'passed' : 'failed',
     told: `it took ${totalMs} ms`,
-    advice: isPrompt ? '' : advice,
+    advice: isPrompt
+      ? ''
+      : `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower receivers are served after the others`,
   }
 }
 
@@ -240,10 +208,8 @@ const statusOf = (outcome: Outcome): number | null => (outcome.kind === 'ourFaul
 /** A complete 4xx is a refusal; 5xx, redirects and broken answers are neither. */
 function answerOf(outcome: Outcome): 'accepted' | 'refused' | 'neither' {
   if (outcome.kind === 'delivered') return 'accepted'
-  const status = statusOf(outcome)
-  const isRefusal =
-    outcome.kind === 'failed' && outcome.reason === 'status' && status !== null && status >= 400
-  return isRefusal && status <= 499 ? 'refused' : 'neither'
+  const isComplete = outcome.kind === 'failed' && outcome.reason === 'status'
+  return isComplete && /^4/.test(String(outcome.status)) ? 'refused' : 'neither'
 }
 
 function describe(outcome: Outcome): string {

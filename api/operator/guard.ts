@@ -42,7 +42,7 @@ export const WRONG_TOKEN_DELAY_MS = 1_000
 export const MOST_WAITING_TOKENS = 16
 
 export function createTokenCheck({ token, redis, clock, pause, onGuessing }: OperatorParts): WhoseToken {
-  const { add } = createAddressCounts(WINDOW_MS, clock.elapsed)
+  const add = createAddressCounts(WINDOW_MS, clock.elapsed)
   let waiting = 0
   return async given => {
     if (isSame(given, token)) return mainOperator(token)

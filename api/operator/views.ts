@@ -12,7 +12,7 @@ import {
 } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { webhookState } from '#core/contract/webhook.ts'
-import { CLIENT_STATUSES } from '#signals/clients/client.ts'
+import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
 import { LANES } from '#signals/outbox/outbox.ts'
 
 export const instant = text('UTC instant, ISO 8601.')

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { byPath } from '#core/contract/route.ts'
-import type { Client } from '#signals/clients/client.ts'
+import type { Client } from '#signals/clients/clients.ts'
 import { type Answer, createServiceApp } from '../service/app.ts'
 import type { ServiceEnv } from '../service/exchange.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'

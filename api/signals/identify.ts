@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
 import { authenticate } from '#signals/clients/api-keys.ts'
-import type { Identity } from '#signals/clients/client.ts'
+import type { Identity } from '#signals/clients/clients.ts'
 import { digestOf, parseToken } from '#signals/clients/token.ts'
 import type { Exchange } from '../service/exchange.ts'
 import type { SignalsParts } from './exchange.ts'

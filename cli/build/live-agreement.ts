@@ -13,8 +13,7 @@ import {
   readFired,
   readLivePast,
 } from '#signals/live/compare.ts'
-import { noteDivergence } from '#signals/live/control.ts'
-import { type Gap, parseGaps } from '#signals/live/live-record.ts'
+import { type Gap, noteDivergence, parseGaps } from '#signals/live/live-record.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { tolerate } from '#storage/error-code.ts'
 import type { BuildOrder } from '../options/build-options.ts'
@@ -79,18 +78,24 @@ async function compareModules(redis: Redis, stepper: Stepper, book: Book, { term
   return Promise.all(
     ran.map(async ({ own, past }) => {
       const { id } = own.entry
-      const judged = await judge(own, past, fired.get(id)!, stepper, book) // requested above
-      await tolerate(noteDivergence(redis, id, judged.says), 'the next build notes it')
+      const compared = await compareOne(own, past, fired.get(id)!, stepper, book) // requested above
+      await tolerate(noteDivergence(redis, id, compared.says), 'the next build notes it')
       const untilMs = Math.min(past.cursorMs, endOfBars(own.bars))
-      const outcome = judged.says === null ? 'equal' : 'differ from'
+      const outcome = compared.says === null ? 'equal' : 'differ from'
       terminal.note(`${id}: its live signals up to ${toIsoInstant(untilMs)} ${outcome} those of the replay`)
-      return { id, diverges: judged.says !== null, faults: judged.faults.slice(0, FAULTS_SHOWN) }
+      return { id, diverges: compared.says !== null, faults: compared.faults.slice(0, FAULTS_SHOWN) }
     }),
   )
 }
 
 /** How the signals of a strategy differ, null if they do not, and what keeps the version from being published. */
-async function judge(own: ModuleTask, past: LivePast, fired: FiredSignals, stepper: Stepper, book: Book) {
+async function compareOne(
+  own: ModuleTask,
+  past: LivePast,
+  fired: FiredSignals,
+  stepper: Stepper,
+  book: Book,
+) {
   const faultsOn = async (bars: Bars): Promise<readonly string[]> => {
     const { reports, days } = await stepper.replay(own, bars, past.fromMs)
     const { id: alias, base_risk_pct: baseRisk, tick_size: tickSize } = own.entry

@@ -146,13 +146,12 @@ function lookNowAndThen(
   const { noteEnd } = createHighWater(privateStore)
   const look = async (): Promise<void> => {
     const used = await diskUsed()
-    const failed = (error: unknown) => alerts.onLookFailed(error, used)
-    const found = await overview().catch(failed)
-    if (found === undefined) return
+    const found = await overview().catch((error: Error) => error)
     alerts.look(found, used)
+    if (found instanceof Error) return
     await givenLog.confirm().catch(onError)
     await noteEnd(found.seq).catch(onError)
     await copyAudit().catch(onError)
   }
-  started.every(LOOK_MS, () => look().catch(alerts.onLookFailed))
+  started.every(LOOK_MS, () => look().catch(alerts.look))
 }

@@ -1,13 +1,15 @@
 import type { Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { z } from 'zod'
 import { signal } from '#core/contract/signal.ts'
+import { parseJson } from '#storage/json-bytes.ts'
 import { contentDigest } from '../log/commit.ts'
 import { assertNoService } from '../log/guard.ts'
 import { aboveHighWater, UNKNOWN_AHEAD } from '../log/high-water.ts'
 import { toLogged } from '../log/read-log.ts'
 import { oweAgain, parseState } from '../outbox/outbox.ts'
 import type { KeyRing } from '../outbox/secret-box.ts'
-import { askRedis, scanKeys } from '../redis/connect.ts'
+import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
 import {
   EPOCH,
   HEAD,
@@ -20,16 +22,24 @@ import {
   SIGNAL_IDS,
 } from '../redis/keys.ts'
 import {
-  BackupError,
-  type BackupHeader,
+  BACKUP_FORMAT,
   type BackupRecord,
+  backupEnd,
+  backupHeader,
+  backupRecord,
   createMac,
-  parseEnd,
-  parseHeader,
-  parseRecord,
-} from './records.ts'
+} from './write-backup.ts'
 
 const BLOCK = 500
+
+type BackupHeader = z.infer<typeof backupHeader>
+
+export class BackupError extends Error {
+  constructor(reason: string, fix = 'use another copy of it') {
+    super(`this backup cannot be restored: ${reason}; ${fix}`)
+    this.name = 'BackupError'
+  }
+}
 
 export type RestoreParts = {
   readonly redis: Redis
@@ -56,8 +66,10 @@ export async function restoreBackup(parts: RestoreParts) {
   await makeRoom(redis, parts.isForced)
   const seq = Math.max(header.seq + UNKNOWN_AHEAD, aboveHighWater(highWater))
   const seen: Seen = { signals: 0, seq, debts: new Map() }
-  for await (const block of inBlocks(recordsOf(parts.lines(), ring), BLOCK))
-    await writeBlock(redis, block, header, seen)
+  const block: BackupRecord[] = []
+  for await (const record of recordsOf(parts.lines(), ring))
+    if (block.push(record) === BLOCK) await writeBlock(redis, block.splice(0), header, seen)
+  await writeBlock(redis, block, header, seen)
   const owed = await oweAll(redis, seen, nowMs)
   const epoch = newEpoch()
   await askRedis(() =>
@@ -118,8 +130,7 @@ async function writeBlock(
     else if (type === 'set') pipeline.sadd(key, ...value)
     else pipeline.rpush(key, ...value)
   }
-  const replies = (await askRedis(() => pipeline.exec())) ?? []
-  for (const [error] of replies) if (error !== null) throw error
+  await askAll(pipeline)
 }
 
 function noteDebts({ key, value }: Extract<BackupRecord, { type: 'hash' }>, seen: Seen): void {
@@ -175,20 +186,29 @@ async function* recordsOf(
   let last: string | null = null
   for await (const line of lines) {
     if (last !== null && begun === null) {
-      const header = parseHeader(last)
+      const header = parseLine(backupHeader, last, NO_HEADER, OTHER_FORMAT)
       begun = { header, mac: macFor(header, ring) }
     } else if (last !== null) {
-      yield parseRecord(last)
+      yield parseLine(backupRecord, last, 'a line is malformed')
       records++
     }
     begun?.mac.update(`${last}\n`)
     last = line
   }
   if (begun === null || last === null) throw new BackupError('it is empty, or its end is missing')
-  const end = parseEnd(last)
+  const end = parseLine(backupEnd, last, 'its last line is malformed')
   if (end.records !== records || end.hmac_sha256 !== begun.mac.digest('hex'))
     throw new BackupError('it was altered or damaged, or SECRET_KEY has another key under the id of its key')
   return begun.header
+}
+
+const NO_HEADER = `its first line is not of format ${BACKUP_FORMAT}`
+const OTHER_FORMAT = 'use another copy of it, or restore one of another format with the release that made it'
+
+function parseLine<T>(shape: z.ZodType<T>, line: string, reason: string, fix?: string): T {
+  const parsed = shape.safeParse(parseJson(line))
+  if (!parsed.success) throw new BackupError(reason, fix)
+  return parsed.data
 }
 
 function macFor(header: BackupHeader, ring: KeyRing): Hmac {
@@ -198,18 +218,4 @@ function macFor(header: BackupHeader, ring: KeyRing): Hmac {
     `it was signed with the key ${header.key}, which SECRET_KEY lacks`,
     'add that key behind the newest',
   )
-}
-
-async function* inBlocks<Value>(
-  values: AsyncIterable<Value>,
-  size: number,
-): AsyncGenerator<readonly Value[], void> {
-  let block: Value[] = []
-  for await (const value of values) {
-    block.push(value)
-    if (block.length < size) continue
-    yield block
-    block = []
-  }
-  if (block.length > 0) yield block
 }

@@ -1,16 +1,98 @@
+// A backup: lines of JSON. The log and the outbox are copied; indexes and schedules follow from them and are
+// built again at a restore, so a backup of a running Redis is consistent.
+import { createHmac, type Hmac, hkdfSync, type KeyObject } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { type KeyRing, newestKey } from '../outbox/secret-box.ts'
-import { askRedis, scanKeys } from '../redis/connect.ts'
-import { HEAD, LOG, PREFIX, RELAY_CURSOR } from '../redis/keys.ts'
+import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
 import {
-  BACKUP_FORMAT,
-  type BackupHeader,
-  type BackupRecord,
-  createMac,
-  isCopied,
-  isLiveRecord,
-} from './records.ts'
+  AUDIT_COPIED,
+  CLOCK,
+  EPOCH,
+  FLIGHT_PREFIX,
+  HEAD,
+  LATEST,
+  LIVE_PREFIX,
+  LOG,
+  PREFIX,
+  PREVIEW_LIMIT_PREFIX,
+  READY_PREFIX,
+  RELAY_CURSOR,
+  RELAY_LEASE,
+  RELAYED,
+  SCHEDULES,
+  SESSION_PREFIX,
+  SIGNAL_IDS,
+  WAITING_PREFIX,
+} from '../redis/keys.ts'
+
+/** Raised when the format changes so that an older release cannot read it. */
+export const BACKUP_FORMAT = 2
+
+/** Rebuilt from the log and the outbox, or useless in another Redis. */
+const DERIVED: readonly string[] = [
+  SIGNAL_IDS,
+  HEAD,
+  LATEST,
+  RELAYED,
+  SCHEDULES.fast,
+  SCHEDULES.slow,
+  EPOCH,
+  RELAY_LEASE,
+  CLOCK,
+  AUDIT_COPIED, // a restored log has another epoch, and so another folder
+]
+const DERIVED_PREFIXES: readonly string[] = [
+  FLIGHT_PREFIX,
+  READY_PREFIX,
+  WAITING_PREFIX,
+  PREVIEW_LIMIT_PREFIX,
+  SESSION_PREFIX,
+]
+
+const SPECIAL: readonly string[] = [LOG, RELAY_CURSOR]
+export const isLiveRecord = (key: string): boolean => key.startsWith(LIVE_PREFIX)
+
+/** Whether a key is copied as it is. A new kind of key is copied unless it is in the lists above. */
+export const isCopied = (key: string): boolean =>
+  !DERIVED.includes(key) &&
+  !SPECIAL.includes(key) &&
+  !isLiveRecord(key) &&
+  !DERIVED_PREFIXES.some(prefix => key.startsWith(prefix))
+
+export const backupHeader = z.object({
+  type: z.literal('highwater backup'),
+  format: z.literal(BACKUP_FORMAT),
+  /** The id of the key of SECRET_KEY that it was signed with. */
+  key: z.string(),
+  made_at: z.string(),
+  seq: z.number(),
+  /**
+   * Where the relay stood before anything else was read: what it has passed since is in the outbox; relaying it twice
+   * does no harm.
+   */
+  relay_cursor: z.number(),
+})
+
+/** A key that a backup may have: another one is not of the signals, or follows from the log. */
+const key = z.string().refine(name => name.startsWith(`${PREFIX}:`) && (isCopied(name) || isLiveRecord(name)))
+
+export const backupRecord = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hash'), key, value: z.record(z.string(), z.string()) }),
+  z.object({ type: z.literal('set'), key, value: z.array(z.string()) }),
+  z.object({ type: z.literal('list'), key, value: z.array(z.string()) }),
+  z.object({ type: z.literal('string'), key, value: z.string() }),
+  z.object({ type: z.literal('signal'), id: z.string(), fields: z.array(z.string()) }),
+])
+
+export const backupEnd = z.object({ type: z.literal('end'), records: z.number(), hmac_sha256: z.string() })
+
+export type BackupRecord = z.infer<typeof backupRecord>
+
+/** The message authentication code of a backup, under a key of SECRET_KEY; derived, because that key also encrypts. */
+export const createMac = (key: KeyObject): Hmac =>
+  createHmac('sha256', Buffer.from(hkdfSync('sha256', key, '', 'highwater backup', 32)))
 
 const BLOCK = 500
 
@@ -21,7 +103,7 @@ const BLOCK = 500
  */
 export async function* backupLines(redis: Redis, ring: KeyRing, nowMs: number): AsyncGenerator<string, void> {
   const [keyId, key] = newestKey(ring)
-  const header: BackupHeader = {
+  const header: z.infer<typeof backupHeader> = {
     type: 'highwater backup',
     format: BACKUP_FORMAT,
     key: keyId,
@@ -64,7 +146,7 @@ async function* logRecords(redis: Redis, live: readonly string[]): AsyncGenerato
   for (;;) {
     const pipeline = redis.multi().xrange(LOG, since, '+', 'COUNT', BLOCK)
     for (const key of live) pipeline.hgetall(key)
-    const [read, ...records] = ((await askRedis(() => pipeline.exec())) ?? []).map(replyOf)
+    const [read, ...records] = await askAll(pipeline)
     const entries = read as [string, string[]][] // what XRANGE and HGETALL reply
     for (const [id, fields] of entries) yield { type: 'signal', id, fields }
     if (entries.length < BLOCK) {
@@ -76,11 +158,6 @@ async function* logRecords(redis: Redis, live: readonly string[]): AsyncGenerato
   }
 }
 
-function replyOf([error, value]: [Error | null, unknown]): unknown {
-  if (error !== null) throw error
-  return value
-}
-
 /** A key with its value; null if it is gone or expires. */
 async function readKey(redis: Redis, key: string): Promise<BackupRecord | null> {
   const [type, ttl] = await Promise.all([askRedis(() => redis.type(key)), askRedis(() => redis.pttl(key))])
@@ -90,6 +167,6 @@ async function readKey(redis: Redis, key: string): Promise<BackupRecord | null> 
   if (type === 'list') return { type, key, value: await askRedis(() => redis.lrange(key, 0, -1)) }
   if (type === 'string') return { type, key, value: (await askRedis(() => redis.get(key))) ?? '' }
   throw new Error(
-    `${key} is a ${type}, which no backup holds: put it on the lists of signals/backup/records.ts`,
+    `${key} is a ${type}, which no backup holds: put it on the lists of signals/backup/write-backup.ts`,
   )
 }

@@ -18,10 +18,8 @@ import {
   WEBHOOK_PREFIX,
   WEBHOOKS,
 } from '../redis/keys.ts'
-import { TEXT_FUNCTION } from '../redis/record-text.ts'
-import { runScript } from '../redis/script.ts'
-import { clientOfText, type Identity } from './client.ts'
-import { unknownClient } from './clients.ts'
+import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
+import { clientOfText, type Identity, unknownClient } from './clients.ts'
 import { createToken, digestOf, matchesDigest, type NewToken, parseToken, type RandomBytes } from './token.ts'
 
 /** A key as the operator sees it, without the token. */
@@ -123,6 +121,17 @@ export async function authenticate(redis: Redis, token: string, nowMs: number): 
   return { client, keyId }
 }
 
+/** A write with fsync for every pull would add little. */
+const USE_NOTED_MS = 60_000
+
+/** Records that a key was used, unless it was revoked meanwhile. */
+export const noteUse = (redis: Redis, keyId: string, nowMs: number): Promise<unknown> =>
+  runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs)
+
+const NOTE_USE_SCRIPT = `
+return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
+`
+
 /** What the script returns, all texts; '' for what there is not. */
 type Reply = [owner: string, sha256: string, lastUsedMs: string, record: string, epoch: string, seq: string]
 
@@ -132,14 +141,6 @@ local owner, sha256, last = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha25
 local record = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. (owner or '')))
 return {owner or '', sha256 or '', last or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
 `
-
-/** Records that a key was used, at most once a minute. */
-export async function noteUse(redis: Redis, keyId: string, nowMs: number): Promise<void> {
-  await runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs, USE_NOTED_MS)
-}
-
-/** A write with fsync for every pull would add little. */
-const USE_NOTED_MS = 60_000
 
 /** Idempotent: called again after a lost reply it finds its own key and returns ok. */
 const ISSUE_SCRIPT = `
@@ -199,13 +200,6 @@ const REVOKE_SCRIPT = `${SUSPEND}
 local client, id = unpack(ARGV)
 redis.call('SREM', KEYS[2], id)
 return {redis.call('DEL', KEYS[1]), suspend(KEYS[3], client, id) and 1 or 0}
-`
-
-const NOTE_USE_SCRIPT = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local last = tonumber(redis.call('HGET', KEYS[1], 'last_used_at') or '-inf')
-if tonumber(ARGV[1]) - last < tonumber(ARGV[2]) then return 0 end
-return redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
 `
 
 /** The client of a live key, or null. */

@@ -1,13 +1,64 @@
-// Operations on clients. Each change is one command or one script, so that no reader sees half of it.
-
+// Clients: the record of one, what it may see, and its changes. Each change is one command or one script, so that no reader sees
+// half of it.
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
-import { runScript } from '../redis/script.ts'
-import { assertId, type Client, toClient, toStoredClient } from './client.ts'
+import { rememberText, runScript, toRecord } from '../redis/script.ts'
+
+export const CLIENT_STATUSES = ['pending', 'active'] as const
+
+export type Client = Readonly<z.output<typeof stored>> & { readonly id: string }
+
+/** The caller, and the id of its key. */
+export type Identity = { readonly client: Client; readonly keyId: string }
+
+const stored = z.object({
+  /** The operator's own name for what was sold. */
+  tier: z.string(),
+  /** `pending` until the operator activates the account. */
+  status: z.enum(CLIENT_STATUSES),
+  aliases: z.string().transform(text => z.array(z.string()).readonly().parse(JSON.parse(text))),
+  program: z.enum(['0', '1']).transform(text => text === '1'),
+  created_at: z.string(),
+  /** Whether the account was active and the operator suspended it. */
+  suspended: z
+    .literal('1')
+    .optional()
+    .transform(text => text === '1'),
+})
+
+/** Parses a stored record; null if there is none. Throws if it is malformed. */
+export function toClient(id: string, fields: Readonly<Record<string, string>>): Client | null {
+  return Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
+}
+
+export const toStoredClient = ({ tier, status, aliases, program, created_at }: Client) => ({
+  tier,
+  status,
+  aliases: JSON.stringify(aliases),
+  program: program ? '1' : '0',
+  created_at,
+})
+
+/** Throws `validation_error` unless a text is a valid id of a client, a tier or an alias. */
+export function assertId(param: string, value: string): void {
+  if (ID_PATTERN.test(value)) return
+  const reason = 'expected 1 to 64 of a-z, 0-9, - and _, the first one a letter or a digit'
+  throw invalidParameter(param, value.slice(0, ECHO_LENGTH), reason)
+}
+
+const ECHO_LENGTH = 80
+
+/** Clients whose latest record is cached: some megabytes. */
+const MOST_CLIENTS = 10_000
+
+/** The client of a record that was read as one text; null if there is none. Each text is parsed once. */
+export const clientOfText = rememberText(MOST_CLIENTS, (text, id) => toClient(id, toRecord(text)))
 
 /** A change of entitlements. Absent fields stay as they are. */
 type EntitlementChange = {
@@ -40,7 +91,7 @@ export async function createClient(
 ): Promise<Client> {
   assertId('id', id)
   assertId('tier', tier)
-  assertAliases([...(change.aliases ?? []), ...(change.add ?? [])], programAlias)
+  assertAliases(change, programAlias)
   const created_at = toIsoInstant(nowMs)
   const client = entitled(
     { id, tier, status, aliases: [], program: false, created_at, suspended: false },
@@ -68,7 +119,7 @@ export async function entitleClient(
   change: EntitlementChange,
   programAlias: string,
 ): Promise<Client> {
-  assertAliases([...(change.aliases ?? []), ...(change.add ?? [])], programAlias)
+  assertAliases(change, programAlias)
   for (let i = 0; i < MOST_TRIES; i++) {
     const before = await findClient(redis, id)
     const after = entitled(before, change)
@@ -97,8 +148,6 @@ export async function unknownClient(redis: Redis, id: string): Promise<ApiError>
     `there is no client '${shown}';${hint} \`highwater ops clients list\` lists them`,
   )
 }
-
-const ECHO_LENGTH = 64
 
 /** Idempotent: called again after a lost reply it finds its own client and returns ok. */
 const CREATE_SCRIPT = `${REVISE}
@@ -130,8 +179,8 @@ revise(ARGV[1])
 return 'ok'
 `
 
-function assertAliases(aliases: readonly string[], programAlias: string): void {
-  for (const alias of aliases) {
+function assertAliases({ aliases = [], add = [] }: EntitlementChange, programAlias: string): void {
+  for (const alias of [...aliases, ...add]) {
     assertId('aliases', alias)
     if (alias !== programAlias) continue
     const reason = `'${alias}' is the program and no strategy: set its flag instead`

@@ -64,9 +64,10 @@ export async function startDelivery(options: DeliveryOptions) {
   }
   const relay = runRelay(relayParts, waiting, stopped.signal, onError)
   const look = createWatchdog({ ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) })
+  const keepTime = createTimeKeeper(parts, clock.now, steady, wasOff)
   const stopTasks = [
-    repeat(WATCH_EVERY_MS, look, clock.startTimer, onError),
-    repeat(CLOCK_EVERY_MS, createTimeKeeper(parts, clock.now, steady, wasOff), clock.startTimer, onError),
+    repeat(parts, WATCH_EVERY_MS, look, clock.startTimer),
+    repeat(parts, CLOCK_EVERY_MS, keepTime, clock.startTimer),
   ]
   return {
     /**
@@ -109,16 +110,16 @@ function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock
   const [stopped, givenUp] = [new AbortController(), new AbortController()]
   const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
   const { readSignal, readAfter } = createLogReader(redis)
+  const own = newToken()
+  let turns = 0 // a count, because random bytes take as long as a signature
   const parts: DeliveryParts = {
     ...options,
-    ...{
-      redis,
-      now: steady.now,
-      elapsed: clock.elapsed,
-      newToken: createTokens(newToken()),
-      readSignal,
-      waits,
-    },
+    redis,
+    now: steady.now,
+    elapsed: clock.elapsed,
+    newToken: () => `${own}-${++turns}`,
+    readSignal,
+    waits,
     sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
     send: createSendSignal(sender, steady.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
@@ -126,12 +127,6 @@ function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock
     faults: createFaults(),
   }
   return { parts, sender, readAfter, stopped, givenUp }
-}
-
-/** One is needed for each turn, and random bytes take as long as a signature. */
-function createTokens(process: string): () => string {
-  let count = 0
-  return () => `${process}-${++count}`
 }
 
 /**
@@ -169,21 +164,17 @@ function giveUp(): never {
   throw new Error('the service was stopped while Redis was away: a signal that was sent is sent again')
 }
 
-/** Runs something so long after its last end, again and again; returns a function that stops it. */
+/** Runs something so long after its last end, again and again; returns a function that stops it once delivery is stopping. */
 function repeat(
+  { isStopping, onError }: DeliveryParts,
   everyMs: number,
   run: () => Promise<void>,
   startTimer: StartTimer,
-  onError: (error: unknown) => void,
 ): () => void {
-  let isOver = false
   let stopTimer = (): void => {}
   const wait = (): void => {
-    if (!isOver) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
+    if (!isStopping()) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
   }
   wait()
-  return () => {
-    isOver = true
-    stopTimer()
-  }
+  return () => stopTimer()
 }

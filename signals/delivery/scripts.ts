@@ -1,14 +1,13 @@
 // The scripts of a delivery: take a client, then write each result and find the next delivery in the same step. Two round trips
 // per delivery.
 import type { Redis } from 'ioredis'
-import type { Client } from '../clients/client.ts'
+import type { Client } from '../clients/clients.ts'
 import { type Attempt, type DeliveryState, type Lane, parseState } from '../outbox/outbox.ts'
 import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/records.ts'
 import { type Condition, probeAtMs } from '../outbox/webhook-condition.ts'
 import { ATTEMPTS_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { STRANDED } from '../redis/lease.ts'
-import { rememberText } from '../redis/record-text.ts'
-import { createSharedScript } from '../redis/script.ts'
+import { createSharedScript, rememberText } from '../redis/script.ts'
 
 /** The lease of a worker on a client: longer than its turn and the longest request together. */
 export const FLIGHT_MS = 20_000

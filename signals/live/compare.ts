@@ -29,9 +29,7 @@ export async function readLivePast(redis: Redis, alias: string, version: string)
   const { cursor, live_from, checkpoint } = record
   if (!cursor || !live_from || !checkpoint) return null
   const ran: { version?: unknown } = JSON.parse(checkpoint)
-  return ran.version === version
-    ? { version, fromMs: Number(live_from), cursorMs: Number(cursor), record }
-    : null
+  return ran.version === version ? { fromMs: Number(live_from), cursorMs: Number(cursor), record } : null
 }
 
 /** What the runner fired for an alias, by id. */

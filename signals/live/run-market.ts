@@ -7,23 +7,21 @@ import { commit, type NewSignal } from '../log/commit.ts'
 import { CLOCK_TOLERANCE_MS, ClockError } from '../redis/clock.ts'
 import { askRedis, RedisDownError } from '../redis/connect.ts'
 import { LIVE_ALIASES } from '../redis/keys.ts'
-import type { BarStore } from './bar-store.ts'
-import { noteDivergence } from './control.ts'
-import type { Feed, Pause } from './feeds/feed.ts'
-import { admitBar, FeedError, type KnownBars } from './known-bars.ts'
+import { admitBar, type BarStore, type Feed, FeedError, type KnownBars, type Pause } from './bars.ts'
 import {
   announce,
   cursorOf,
   describeGap,
   heldField,
   lateAfterMs,
+  noteDivergence,
   type Orders,
   readOrders,
   readStanding,
   recordFields,
   type Standing,
 } from './live-record.ts'
-import { closeOf, type LiveStrategy, type Stepped, signalId, signalsOf } from './signals-of.ts'
+import { closeOf, flatAt, type LiveStrategy, type Stepped, signalsOf } from './signals-of.ts'
 
 const RETRY_MS = 500
 
@@ -286,20 +284,8 @@ function assertForward(alias: string, there: Standing | null, next: Standing): v
 /** The `flat` for an announced position; its id says why, because the bar may have had a flat. */
 function closing(alias: string, { cursor, state, announced }: Standing, why: string): NewSignal[] {
   if (announced === null) return []
-  const content: SignalContent = {
-    signal_id: signalId(alias, Number(cursor), 'flat', why),
-    alias,
-    mode: announced.mode,
-    is_test: false,
-    action: 'flat',
-    signal_price: state.last_close,
-    stop: announced.stop,
-    base_risk_pct: 0,
-    timestamp: toIsoInstant(Number(cursor)),
-    implied_leverage: 0,
-    by: 'strategy',
-    why: 'end',
-  }
+  const { mode, stop } = announced
+  const content = { ...flatAt(alias, Number(cursor), 'end', why), mode, signal_price: state.last_close, stop }
   return [toNew(content)]
 }
 

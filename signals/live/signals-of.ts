@@ -29,7 +29,7 @@ export function signalsOf(report: StepReport, sender: Sender): SignalContent[] {
   const signals: SignalContent[] = []
   let held = report.before
   const leave = (why: SignalContent['why']) => {
-    if (held !== null) signals.push({ ...flatOf(report, sender, held), why })
+    if (held !== null) signals.push(exitOf(report, sender, held, why))
     held = null
   }
   for (const event of report.events) {
@@ -49,7 +49,7 @@ export function signalsOf(report: StepReport, sender: Sender): SignalContent[] {
 function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: number): SignalContent {
   const [signal_price, stop] = pricesOf(report.bar.c, stopPrice, sender)
   return {
-    ...frame(report, sender, side),
+    ...frame(sender.alias, closeOf(report.bar, sender), side),
     signal_price,
     stop,
     base_risk_pct: sender.baseRisk,
@@ -57,12 +57,18 @@ function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: numb
   }
 }
 
-const flatOf = (report: StepReport, sender: Sender, { stop }: Held): SignalContent => ({
-  ...frame(report, sender, 'flat'),
-  signal_price: priceOf(report.bar.c, sender),
+const exitOf = ({ bar }: StepReport, sender: Sender, { stop }: Held, why: SignalContent['why']) => ({
+  ...flatAt(sender.alias, closeOf(bar, sender), why),
+  signal_price: priceOf(bar.c, sender),
   stop: priceOf(stop, sender),
+})
+
+/** A `flat` but for its prices; `ordinal` as of `signalId`. */
+export const flatAt = (alias: string, closeMs: number, why: SignalContent['why'], ordinal?: string) => ({
+  ...frame(alias, closeMs, 'flat', ordinal),
   base_risk_pct: 0,
   implied_leverage: 0,
+  why,
 })
 
 /** Close and stop on the tick, unless they are so close to each other that the tick would make them equal. */
@@ -75,14 +81,14 @@ function pricesOf(close: number, stop: number, sender: Sender): readonly [number
 export const priceOf = (price: number, { tickSize }: Pick<Sender, 'tickSize'>): number =>
   tickRounder(tickSize)(price) || toPrice(price)
 
-const frame = ({ bar }: StepReport, sender: Sender, action: SignalAction) => ({
-  signal_id: signalId(sender.alias, closeOf(bar, sender), action),
-  alias: sender.alias,
+const frame = (alias: string, closeMs: number, action: SignalAction, ordinal?: string) => ({
+  signal_id: signalId(alias, closeMs, action, ordinal),
+  alias,
   mode: 'LIVE' as const,
   is_test: false,
   by: 'strategy' as const,
   action,
-  timestamp: toIsoInstant(closeOf(bar, sender)),
+  timestamp: toIsoInstant(closeMs),
 })
 
 export type Sender = {

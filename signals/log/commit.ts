@@ -41,16 +41,11 @@ export type CommitOutcome =
 
 /** The same `signal_id` with other content. */
 export class SignalConflictError extends Error {
-  readonly signalId: string
-  readonly seq: number
-
   constructor(signalId: string, seq: number) {
     super(
       `the signal_id ${signalId} is that of signal ${seq}, which has another content: a new signal needs an id of its own`,
     )
     this.name = 'SignalConflictError'
-    this.signalId = signalId
-    this.seq = seq
   }
 }
 
@@ -89,9 +84,8 @@ export async function commit(
     return { kind: 'committed', signals: [] }
   }
   if (verdict === 'gone' || verdict === 'unpromised') {
-    if (verdict === 'gone')
-      await readGuardedHead(redis) // throws unless the service itself began the epoch
-    else await log?.source?.promise(Number(rest[0]))
+    if (verdict === 'unpromised') await log?.source?.promise(Number(rest[0]))
+    else await readGuardedHead(redis) // throws unless the service itself began the epoch
     return commit(redis, signals, nowMs, step)
   }
   if (verdict === 'full') throw new Error('the log has no numbers left: begin another one in another Redis')

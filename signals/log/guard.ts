@@ -124,7 +124,7 @@ export async function assertNoService(redis: Redis): Promise<void> {
  * Continues a log whose past is lost: the next number is above `above` and everything in Redis, under a new epoch,
  * which makes clients pull again. Throws if a service is running.
  */
-export async function beginAnew(redis: Redis, above: number, newEpoch: () => string): Promise<LogHead> {
+export async function startNewEpoch(redis: Redis, above: number, newEpoch: () => string): Promise<LogHead> {
   await assertNoService(redis)
   const epoch = newEpoch()
   const { seq: head } = await readStoredHead(redis)

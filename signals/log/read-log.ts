@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { askRedis } from '../redis/connect.ts'
 import { LATEST, LOG, SIGNAL_IDS } from '../redis/keys.ts'
-import { fromPairs } from '../redis/record-text.ts'
+import { fromPairs } from '../redis/script.ts'
 import { type LogHead, nameEpoch, readGuardedHead } from './guard.ts'
 
 export type LoggedSignal = {

@@ -5,7 +5,7 @@ import { MODES } from '#core/contract/signal.ts'
 import { parseJson, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { CLIENT_STATUSES } from '../clients/client.ts'
+import { CLIENT_STATUSES } from '../clients/clients.ts'
 import { askRedis } from '../redis/connect.ts'
 import { AUDIT, AUDIT_COPIED, EPOCH } from '../redis/keys.ts'
 

@@ -2,7 +2,7 @@
 // falls between changes. Keys of clients are built in the scripts; the hash tag keeps them on one node.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { askRedis } from '../redis/connect.ts'
+import { askAll, askRedis } from '../redis/connect.ts'
 import {
   attemptsKey,
   FLIGHT_PREFIX,
@@ -120,20 +120,16 @@ export const readDelivery = async (
   redis: Redis,
   seq: number,
   client: string,
-): Promise<DeliveryState | null> => (await readDeliveries(redis, [seq], client))[0] ?? null
+): Promise<DeliveryState | null> => (await readDeliveries(redis, [{ seq }], client))[0] ?? null
 
 export async function readDeliveries(
   redis: Redis,
-  seqs: readonly number[],
+  signals: readonly { readonly seq: number }[],
   client: string,
 ): Promise<readonly (DeliveryState | null)[]> {
   const pipeline = redis.pipeline()
-  for (const seq of seqs) pipeline.hget(outboxKey(seq), client)
-  const replies = (await askRedis(() => pipeline.exec())) ?? []
-  return replies.map(([error, raw]) => {
-    if (error !== null) throw error
-    return typeof raw === 'string' ? parseState(raw) : null
-  })
+  for (const { seq } of signals) pipeline.hget(outboxKey(seq), client)
+  return (await askAll(pipeline)).map(raw => (typeof raw === 'string' ? parseState(raw) : null))
 }
 
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {

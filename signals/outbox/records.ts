@@ -2,10 +2,9 @@
 // them would be a third of the work of Redis, and parsing them would cost more than sending.
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import { type Client, toClient } from '../clients/client.ts'
+import { type Client, toClient } from '../clients/clients.ts'
 import { CLIENT_PREFIX, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
-import { TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
-import { runScript } from '../redis/script.ts'
+import { runScript, TEXT_FUNCTION, toRecord } from '../redis/script.ts'
 import { NAMES } from './outbox.ts'
 
 /** The records of a client as they were at a revision. */

@@ -5,7 +5,7 @@ import { messageOf } from '#storage/error-code.ts'
 import { findClient } from '../clients/clients.ts'
 import type { RandomBytes } from '../clients/token.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
-import { askRedis } from '../redis/connect.ts'
+import { askAll, askRedis } from '../redis/connect.ts'
 import { registrationsKey } from '../redis/keys.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from '../send/address-guard.ts'
 import type { Outcome } from '../send/outcome.ts'
@@ -54,54 +54,29 @@ export async function assertMayRegister(redis: Redis, client: string): Promise<v
   await assertWithin(redis, client, tried + 1)
 }
 
-/**
- * Registers the webhook of a client with one of its keys, within the limit per hour. Throws `rate_limited`,
- * `unauthorized` if the key was revoked meanwhile, and what registerWebhook throws, but with the same message for
- * every failure at the address.
- */
-export async function registerOwnWebhook(
-  parts: RegisterParts,
-  client: string,
-  keyId: string,
-  request: WebhookRequest,
-): Promise<Registered> {
-  const { redis } = parts
-  const key = registrationsKey(client)
-  const tried = await askRedis(async () => {
-    await redis.set(key, 0, 'EX', HOUR_S, 'NX')
-    return redis.incr(key)
-  })
-  await assertWithin(redis, client, tried)
-  return register(parts, client, keyId, request)
+type Registered = {
+  /** The secret that was created, if any: it is shown this once. */
+  readonly made: string | null
+  /** Whether stored secrets sign no more, because the webhook was suspended. */
+  readonly dropsSecrets: boolean
 }
 
 /**
  * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes
  * nothing. A moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request
  * may bring its own secret, beside which the old ones sign for the usual overlap. A suspended webhook loses its secrets,
- * which a stolen key may have set. Resolves with the secret if one was created: it is shown this once. Throws
- * `validation_error` with the result of the test, for the operator only, `not_found`, or RedisDownError.
+ * which a stolen key may have set. `keyId` is the key of the client that asks for it, within the limit per hour; null for the
+ * operator. Throws `validation_error`, with the result of the test for the operator and the same message for every failure at
+ * the address for a client, `not_found`, `rate_limited`, `unauthorized` if the key was revoked meanwhile, or RedisDownError.
  */
-export const registerWebhook = async (
+export async function registerWebhook(
   parts: RegisterParts,
   client: string,
-  request: WebhookRequest,
-): Promise<string | null> => (await register(parts, client, null, request)).made
-
-type Registered = {
-  /** The secret that was created, if any. */
-  readonly made: string | null
-  /** Whether stored secrets sign no more, because the webhook was suspended. */
-  readonly dropsSecrets: boolean
-}
-
-async function register(
-  parts: RegisterParts,
-  client: string,
-  keyId: string | null,
   { url, secret }: WebhookRequest,
+  keyId: string | null = null,
 ): Promise<Registered> {
   const { redis, box, now, rules, onChange } = parts
+  if (keyId !== null) await countRegistration(redis, client)
   const before = await readWebhook(redis, box, client)
   const dropsSecrets = before?.isSuspended ?? false
   const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
@@ -114,6 +89,12 @@ async function register(
     )
   onChange({ client, change: 'set', keyId })
   return { made, dropsSecrets }
+}
+
+async function countRegistration(redis: Redis, client: string): Promise<void> {
+  const key = registrationsKey(client)
+  const [, tried] = await askAll(redis.multi().set(key, 0, 'EX', HOUR_S, 'NX').incr(key))
+  await assertWithin(redis, client, Number(tried))
 }
 
 /**

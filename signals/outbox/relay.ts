@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { shuffler } from 'd3-array'
 import type { Redis } from 'ioredis'
-import type { Client } from '../clients/client.ts'
+import type { Client } from '../clients/clients.ts'
 import { type LoggedSignal, type LogReader, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
@@ -92,11 +92,10 @@ async function oweAll(
     const block = inTurn.slice(i, i + clientsAtOnce)
     const found = new Set(await owe(redis, block, now()))
     const due = block.filter(({ client }) => found.has(client))
-    for (const lane of LANES)
-      begin(
-        lane,
-        due.flatMap(each => (each.lane === lane ? [each.client] : [])),
-      )
+    for (const lane of LANES) {
+      const clients = due.filter(each => each.lane === lane).map(({ client }) => client)
+      begin(lane, clients)
+    }
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
-import { type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
+import { type Debts, type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
 
 /** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */
 export type ResendRange = {
@@ -53,13 +53,8 @@ export async function resend(
 }
 
 /** Those whose every attempt failed. */
-async function givenUp<Debt extends { readonly seq: number }>(
-  redis: Redis,
-  client: string,
-  debts: readonly Debt[],
-): Promise<Debt[]> {
-  const seqs = debts.map(({ seq }) => seq)
-  const states = await readDeliveries(redis, seqs, client)
+async function givenUp(redis: Redis, client: string, debts: Debts['signals']): Promise<Debts['signals']> {
+  const states = await readDeliveries(redis, debts, client)
   return debts.filter((_, i) => states[i]?.status === 'exhausted')
 }
 
@@ -95,11 +90,7 @@ export async function accountFor(
   const hash = createHash('sha256')
   const seqs = { delivered: [], missing: [], owed: [], exhausted: [], withdrawn: [] } as Seqs
   for await (const block of readVisible(redis, viewer, from - 1, to)) {
-    const states = await readDeliveries(
-      redis,
-      block.map(({ seq }) => seq),
-      client,
-    )
+    const states = await readDeliveries(redis, block, client)
     for (const [i, { seq, body }] of block.entries()) {
       hash.update(`${seq} ${signalIdOf(body)}\n`)
       const status = states[i]?.status

@@ -5,14 +5,7 @@ import type { RandomBytes } from '../clients/token.ts'
 /** Where a secret belongs; authenticated, so a secret copied to another client or field does not open. */
 export type SealContext = { readonly client: string; readonly field: string }
 
-export type SecretBox = {
-  /** Encrypts with the first key of the ring. */
-  seal(text: string, context: SealContext): string
-  /** Decrypts with the key that sealed it. Throws SealError. */
-  open(sealed: string, context: SealContext): string
-  /** False for secrets that `highwater ops rekey` has to seal again. Throws SealError if the text is not sealed. */
-  isSealedByNewest(sealed: string): boolean
-}
+export type SecretBox = ReturnType<typeof createSecretBox>
 
 /** Keys by id; the first encrypts. */
 export type KeyRing = ReadonlyMap<string, KeyObject>
@@ -57,17 +50,19 @@ const REMEDY =
   'make one with `echo "k1:$(openssl rand -base64 32)"`, and put a newer one in front, with a comma between'
 
 /** Seals and opens with a ring. `drawBytes` must never return the same bytes twice. */
-export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes): SecretBox {
+export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes) {
   const [newestId, newest] = newestKey(ring)
   return {
-    seal(text, context) {
+    /** Encrypts with the first key of the ring. */
+    seal(text: string, context: SealContext): string {
       const nonce = drawBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', newest, nonce, { authTagLength: TAG_BYTES })
       cipher.setAAD(boundTo(newestId, context))
       const bytes = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
       return `${FORM}.${newestId}.${bytes.toString('base64url')}`
     },
-    open(sealed, context) {
+    /** Decrypts with the key that sealed it. Throws SealError. */
+    open(sealed: string, context: SealContext): string {
       const { keyId, bytes } = parseSealed(sealed)
       const key = ring.get(keyId)
       if (key === undefined) {
@@ -77,7 +72,8 @@ export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes): SecretBo
       }
       return decrypt(key, bytes, boundTo(keyId, context))
     },
-    isSealedByNewest: sealed => parseSealed(sealed).keyId === newestId,
+    /** False for secrets that `highwater ops rekey` has to seal again. Throws SealError if the text is not sealed. */
+    isSealedByNewest: (sealed: string): boolean => parseSealed(sealed).keyId === newestId,
   }
 }
 

@@ -3,29 +3,13 @@ import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
 import { instantOrNull } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { askRedis, scanKeys } from '../redis/connect.ts'
+import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
 import { clientKeysKey, REVISE, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import type { WebhookSecret } from '../send/sign.ts'
-import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
+import { ENABLE_SCRIPT, LANES } from './outbox.ts'
 import { SealError, type SecretBox } from './secret-box.ts'
 import { type Condition, SOUND } from './webhook-condition.ts'
-
-export type Webhook = {
-  readonly client: string
-  readonly url: string
-  /** Newest first. */
-  readonly secrets: readonly WebhookSecret[]
-  readonly enabled: boolean
-  /** Null if enabled. */
-  readonly disabledWhy: string | null
-  readonly lane: Lane
-  readonly condition: Condition
-  /** Null in records of earlier releases. */
-  readonly setter: Setter | null
-  /** Whether the key that set it, or may have set it, was revoked since. */
-  readonly isSuspended: boolean
-}
 
 export type Setter = {
   /** The id of the key; null for the operator. */
@@ -33,17 +17,39 @@ export type Setter = {
   readonly atMs: number
 }
 
-const stored = z.object({
-  url: z.string(),
-  secrets: z.string(),
-  enabled: z.enum(['0', '1']),
-  disabled_why: z.string(),
-  lane: z.enum(['fast', 'slow']),
-  condition: z.string(),
-  set_by: z.string().optional(),
-  set_at: z.string().optional(),
-  suspended: z.enum(['', '1']).optional(),
-})
+const stored = z
+  .object({
+    url: z.string(),
+    secrets: z.string(),
+    enabled: z.enum(['0', '1']),
+    disabled_why: z.string(),
+    lane: z.enum(LANES),
+    condition: z.string(),
+    set_by: z.string().optional(),
+    set_at: z.string().optional(),
+    suspended: z.enum(['', '1']).optional(),
+  })
+  .transform(({ url, secrets, enabled, disabled_why, lane, condition, set_by, set_at, suspended }) => ({
+    sealed: { url, secrets },
+    enabled: enabled === '1',
+    /** Null if enabled. */
+    disabledWhy: disabled_why || null,
+    lane,
+    condition: JSON.parse(condition) as Condition, // written below, and when a try is settled
+    /** Null in records of earlier releases. */
+    setter: set_at ? ({ keyId: set_by || null, atMs: Number(set_at) } satisfies Setter) : null,
+    /** Whether the key that set it, or may have set it, was revoked since. */
+    isSuspended: suspended === '1',
+  }))
+
+type Stored = z.output<typeof stored>
+
+export type Webhook = Readonly<Omit<Stored, 'sealed'>> & {
+  readonly client: string
+  readonly url: string
+  /** Newest first. */
+  readonly secrets: readonly WebhookSecret[]
+}
 
 const FRESH = {
   enabled: '1',
@@ -58,45 +64,31 @@ export async function readWebhook(redis: Redis, box: SecretBox, client: string):
   return toWebhook(box, client, await askRedis(() => redis.hgetall(webhookKey(client))))
 }
 
+/** A webhook from its stored fields, null if there are none; address and secrets stay sealed. */
+export const toSealedWebhook = (fields: Readonly<Record<string, string>>): Stored | null =>
+  Object.keys(fields).length === 0 ? null : stored.parse(fields)
+
 /** A webhook from its stored fields, null if there are none. Throws SealError as above. */
 export function toWebhook(
   box: SecretBox,
   client: string,
   fields: Readonly<Record<string, string>>,
 ): Webhook | null {
-  if (Object.keys(fields).length === 0) return null
-  const record = stored.parse(fields)
-  const { set_by, set_at, suspended } = record
-  return {
-    client,
-    url: box.open(record.url, { client, field: 'url' }),
-    secrets: JSON.parse(box.open(record.secrets, { client, field: 'secrets' })) as WebhookSecret[], // sealed below
-    enabled: record.enabled === '1',
-    disabledWhy: record.disabled_why === '' ? null : record.disabled_why,
-    lane: record.lane,
-    condition: JSON.parse(record.condition) as Condition, // written below, and when a try is settled
-    setter: toSetter(set_by, set_at),
-    isSuspended: suspended === '1',
-  }
+  const record = toSealedWebhook(fields)
+  if (record === null) return null
+  const { sealed, ...open } = record
+  const secrets = JSON.parse(box.open(sealed.secrets, { client, field: 'secrets' })) as WebhookSecret[] // sealed below
+  return { ...open, client, url: box.open(sealed.url, { client, field: 'url' }), secrets }
 }
 
 /** What is shown of a webhook, to its owner and to the operator. */
-export const shownOf = ({
-  enabled,
-  disabledWhy,
-  condition,
-  setter,
-}: Pick<Webhook, 'enabled' | 'disabledWhy' | 'condition' | 'setter'>) => ({
+export const shownOf = ({ enabled, disabledWhy, condition, setter }: Omit<Stored, 'sealed'>) => ({
   enabled,
   disabled_why: disabledWhy,
   set_at: instantOrNull(setter?.atMs ?? null),
   set_by_key: setter?.keyId ?? null,
   failing_since: instantOrNull(condition.health.failingSinceMs),
 })
-
-/** The setter from its stored fields; null in records of earlier releases. */
-export const toSetter = (by: string | null | undefined, at: string | null | undefined): Setter | null =>
-  at ? { keyId: by || null, atMs: Number(at) } : null
 
 /** Sets a webhook, enabled, after a successful test fire. False if the key of its setter was revoked meanwhile. */
 export const saveWebhook = (
@@ -115,9 +107,7 @@ export const saveWebhook = (
 
 /** Replaces the secrets, after a rotation or under another key of the ring. */
 export const saveSecrets = (redis: Redis, box: SecretBox, webhook: ToSeal): Promise<unknown> =>
-  askRedis(() =>
-    revising(redis, webhook.client).hset(webhookKey(webhook.client), sealed(box, webhook)).exec(),
-  )
+  askAll(revising(redis, webhook.client).hset(webhookKey(webhook.client), sealed(box, webhook)))
 
 /** Begins a transaction that changes a webhook. */
 const revising = (redis: Redis, client: string): ChainableCommander =>
@@ -132,11 +122,10 @@ const sealed = (box: SecretBox, { client, url, secrets }: ToSeal) => ({
 
 /** Stops deliveries. The client can still pull. */
 export const disableWebhook = (redis: Redis, client: string, why: string): Promise<unknown> =>
-  askRedis(() =>
+  askAll(
     revising(redis, client)
       .hset(webhookKey(client), { enabled: '0', disabled_why: why })
-      .srem(WEBHOOKS, client)
-      .exec(),
+      .srem(WEBHOOKS, client),
   )
 
 /**
@@ -152,17 +141,13 @@ export async function enableWebhook(redis: Redis, client: string): Promise<void>
   )
 }
 
-async function begin(
-  redis: Redis,
-  client: string,
-  fields: Readonly<Record<string, string>>,
-): Promise<boolean> {
+async function begin(redis: Redis, client: string, fields: Readonly<Record<string, string>>) {
   const pairs = Object.entries(fields).flat()
   return (await runScript(redis, ENABLE_SCRIPT, [WEBHOOKS, clientKeysKey(client)], client, ...pairs)) === 1
 }
 
 export const removeWebhook = (redis: Redis, client: string): Promise<unknown> =>
-  askRedis(() => revising(redis, client).del(webhookKey(client)).srem(WEBHOOKS, client).exec())
+  askAll(revising(redis, client).del(webhookKey(client)).srem(WEBHOOKS, client))
 
 export const enabledWebhooks = (redis: Redis): Promise<string[]> => askRedis(() => redis.smembers(WEBHOOKS))
 

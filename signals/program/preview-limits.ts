@@ -40,14 +40,14 @@ export function createPreviewLimits(
       points: PREVIEW_LIMITS[name],
       duration: WINDOW_SECONDS,
     })
-    const here = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
+    const countHere = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
     return async address => {
       try {
         return toCount(await limiter.consume(address))
       } catch (error) {
         if (error instanceof RateLimiterRes) return toCount(error) // thrown above the limit
         onError(error)
-        return here.add(address)
+        return countHere(address)
       }
     }
   }

@@ -49,16 +49,10 @@ return now - (redis.call('GETSET', KEYS[1], now) or now)
 export type SteadyClock = ReturnType<typeof createSteadyClock>
 
 /**
- * A clock that does not jump with that of the machine: it goes on evenly from when it was created, until it is told to
+ * A clock that does not jump with that of the machine: it goes on evenly from when it was created, until it is set to
  * follow. Both readings are in milliseconds, and `elapsed` never jumps.
  */
-export function createSteadyClock({
-  now,
-  elapsed,
-}: {
-  readonly now: () => number
-  readonly elapsed: () => number
-}) {
+export function createSteadyClock({ now, elapsed }: Readonly<Record<'now' | 'elapsed', () => number>>) {
   let startMs = now() - elapsed()
   return {
     /** Epoch milliseconds. */

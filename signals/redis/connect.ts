@@ -1,4 +1,4 @@
-import { Redis, type RedisOptions } from 'ioredis'
+import { type ChainableCommander, Redis, type RedisOptions } from 'ioredis'
 
 /** Options of a connection; how replies are mapped is fixed. */
 export type ConnectionOptions = Omit<RedisOptions, 'replyMapping'>
@@ -76,6 +76,15 @@ export async function askRedis<T>(command: () => Promise<T>): Promise<T> {
     throw classifyRefusal(refusalIn(error))
   }
 }
+
+/** Runs the commands of a pipeline or a transaction, and returns their replies. Throws as askRedis, the first error of any of them. */
+export const askAll = (pipeline: ChainableCommander): Promise<unknown[]> =>
+  askRedis(async () =>
+    ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+      if (error !== null) throw error
+      return reply
+    }),
+  )
 
 /** The keys that begin so, in blocks of about `count`; a key may come twice. */
 export async function* scanKeys(

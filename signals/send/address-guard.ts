@@ -98,7 +98,7 @@ const SPECIAL = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4
 /** NAT64: the last 32 bits are the IPv4 destination. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
-/** Whether a normalised address is public. An IPv6 address with an embedded IPv4 one is judged by that. */
+/** Whether a normalised address is public. An IPv6 address with an embedded IPv4 one is checked by that. */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text)
   if (address === null) return false

@@ -29,24 +29,17 @@ export type Target = Pick<buildConnector.Options, 'hostname' | 'protocol' | 'por
 
 /** undici's connector, guarded. Fails with AttemptError only. */
 export function createGuardedConnect(options: ConnectOptions): buildConnector.connector {
-  const judge = createFaultJudge(options.now)
+  const begin = createFaultAttribution(options.now)
   return (target, callback) => {
-    const attempt = judge.begin(hostOf(target))
+    const attempt = begin(hostOf(target))
     establish(target, options).then(
       socket => {
         attempt.onConnected()
         callback(null, skipContinue(socket))
       },
-      (error: Error) => callback(judged(error, attempt.isOfHost), null),
+      (error: Error) => callback(attempt.attributed(error), null),
     )
   }
-}
-
-function judged(error: Error, isOfHost: (isDoubtful: boolean) => boolean): Error {
-  const either = error instanceof AttemptError ? EITHER[error.failure] : undefined
-  if (either === undefined) return error
-  const [ofHost, ours] = either
-  return new AttemptError(isOfHost(EITHER[ofHost] === undefined) ? ofHost : ours)
 }
 
 /** What a failure is if the host is at fault, and what if we are. The first two are doubtful by themselves. */
@@ -78,7 +71,7 @@ const isName = (host: string): boolean => isIP(host) === 0 && !isLocalhost(host)
  * `isDoubtful`, as that of a name server is. A service with a single receiver never has such a proof: after
  * UNPROVEN_FAULT_MS a doubtful fault is the host's without one.
  */
-function createFaultJudge(now: () => number) {
+function createFaultAttribution(now: () => number) {
   let begun = 0
   /** The last attempt that proves that name servers and network work. */
   let proof = 0
@@ -88,25 +81,28 @@ function createFaultJudge(now: () => number) {
     const unproven = [...failing].filter(([host, { attempt }]) => attempt >= proof && isName(host))
     return unproven.length >= MANY_HOSTS
   }
-  return {
-    /** Call it when an attempt to connect to `host` begins, and one of these when it ends. */
-    begin(host: string) {
-      const attempt = ++begun
-      return {
-        onConnected(): void {
-          if (isName(host)) proof = Math.max(proof, attempt)
-          failing.delete(host)
-        },
-        /** Whether a failure is the host's. */
-        isOfHost(isDoubtful: boolean): boolean {
-          const first = failing.get(host) ?? { attempt, atMs: now() }
-          failing.set(host, first)
-          if (proof > first.attempt) return true
-          if (areMany()) return false
-          return !isDoubtful || now() - first.atMs >= UNPROVEN_FAULT_MS
-        },
-      }
-    },
+  const isOfHost = (host: string, attempt: number, isDoubtful: boolean): boolean => {
+    const first = failing.get(host) ?? { attempt, atMs: now() }
+    failing.set(host, first)
+    if (proof > first.attempt) return true
+    return !areMany() && (!isDoubtful || now() - first.atMs >= UNPROVEN_FAULT_MS)
+  }
+  /** Call it when an attempt to connect to `host` begins, and one of these when it ends. */
+  return (host: string) => {
+    const attempt = ++begun
+    return {
+      onConnected(): void {
+        if (isName(host)) proof = Math.max(proof, attempt)
+        failing.delete(host)
+      },
+      /** The error as that of the host, or as ours. */
+      attributed(error: Error): Error {
+        const either = error instanceof AttemptError ? EITHER[error.failure] : undefined
+        if (either === undefined) return error
+        const [ofHost, ours] = either
+        return new AttemptError(isOfHost(host, attempt, EITHER[ofHost] === undefined) ? ofHost : ours)
+      },
+    }
   }
 }
 
@@ -196,7 +192,7 @@ function assertEnd(socket: Socket, target: Target, rules: AddressRules): void {
   }
 }
 
-async function openTls(
+function openTls(
   host: string,
   socket: Socket,
   ca: string | undefined,
@@ -206,13 +202,8 @@ async function openTls(
   const trust = ca === undefined ? {} : { ca }
   // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
   const rules = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }
-  const secure = connectTls({ socket, host, ...rules, ...name, ...trust })
-  try {
-    return await ready(secure, 'secureConnect', expired, () => 'tls_failed')
-  } catch (error) {
-    socket.destroy()
-    throw error
-  }
+  const secure = connectTls({ socket, host, ...rules, ...name, ...trust }) // it destroys the socket with itself
+  return ready(secure, 'secureConnect', expired, () => 'tls_failed')
 }
 
 async function ready(

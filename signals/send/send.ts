@@ -33,40 +33,39 @@ const MOST_KEPT_URLS = 20_000
 
 /** Creates a sender with a pool of connections per origin. */
 export function createSender(options: ConnectOptions) {
-  const { now, startTimer } = options
+  const { now, startTimer, rules } = options
   const pools = createPools(options)
-  const targets = new LRUCache<string, Target>({
-    max: MOST_KEPT_URLS,
-    memoMethod: url => parseTarget(url, options.rules),
-  })
+  const memoMethod = (url: string): Target => parseTarget(url, rules)
+  const targets = new LRUCache<string, Target>({ max: MOST_KEPT_URLS, memoMethod })
   const running = new Set<Exchange>()
   let isClosed = false
+  /** What came within the deadline. */
+  const ask = async (target: Target, post: Post): Promise<Received> => {
+    let exchange: Exchange
+    const stopTimer = startTimer(ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(BROKEN_OFF.timeout))
+    for (;;) {
+      const connections = pools.of(target.origin)
+      const { opened } = connections
+      exchange = startExchange(connections.pool, requestOf(target, post), now)
+      running.add(exchange)
+      const received = await exchange.ended
+      running.delete(exchange)
+      if (connections.opened === opened && isLost(received)) continue // it was idle
+      stopTimer()
+      return received
+    }
+  }
   return {
     /** Makes one request, without redirects and retries. Rejects only for errors of the program. */
     async send(post: Post): Promise<Outcome> {
       if (isClosed) return { kind: 'ourFault', reason: 'shutting_down' }
       const startMs = now()
-      let target: Target
       try {
-        target = targets.memo(post.url)
+        const target = targets.memo(post.url)
+        return outcomeOf(await ask(target, post), [...post.secrets, ...target.secrets], startMs, now())
       } catch (error) {
         return outcomeOf({ head: null, bytes: new Uint8Array(), isSent: false, error }, [], startMs, now())
       }
-      let exchange: Exchange
-      let received: Received
-      let wasIdle: boolean
-      const stopTimer = startTimer(ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(BROKEN_OFF.timeout))
-      do {
-        const connections = pools.of(target.origin)
-        const { opened } = connections
-        exchange = startExchange(connections.pool, requestOf(target, post), now)
-        running.add(exchange)
-        received = await exchange.ended
-        running.delete(exchange)
-        wasIdle = connections.opened === opened
-      } while (wasIdle && isLost(received))
-      stopTimer()
-      return outcomeOf(received, [...post.secrets, ...target.secrets], startMs, now())
     },
     /** Aborts running requests as internal faults, and closes every connection. */
     async close(): Promise<void> {

@@ -1,13 +1,13 @@
 // The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
-import { instantOf } from '#core/calendar.ts'
-import { type Client, clientOfText } from '../clients/client.ts'
-import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
+import { instantOrNull } from '#core/calendar.ts'
+import { type Client, clientOfText } from '../clients/clients.ts'
+import { haltedAliases, type LiveStatus, readStatus } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
-import { dueCounts, LANES } from '../outbox/outbox.ts'
+import { dueCounts } from '../outbox/outbox.ts'
 import { RECORDS } from '../outbox/records.ts'
-import { type Condition, SOUND } from '../outbox/webhook-condition.ts'
-import { shownOf, toSetter } from '../outbox/webhooks.ts'
+import { probeAtMs } from '../outbox/webhook-condition.ts'
+import { shownOf, toSealedWebhook } from '../outbox/webhooks.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
 import {
@@ -20,8 +20,7 @@ import {
   RELAY_LEASE,
   WEBHOOKS,
 } from '../redis/keys.ts'
-import { toRecord } from '../redis/record-text.ts'
-import { runScript } from '../redis/script.ts'
+import { runScript, toRecord } from '../redis/script.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
@@ -160,17 +159,16 @@ async function readBlocks(redis: Redis, ids: readonly string[]): Promise<readonl
 
 /** A client's webhook without its address and secrets, which stay sealed. */
 function toWebhookState(client: string, fields: Readonly<Record<string, string>>, owed: number) {
-  const { enabled, disabled_why, lane, condition: text, set_by, set_at } = fields
-  if (enabled === undefined) return null
-  const condition: Condition = text === undefined ? SOUND : JSON.parse(text) // written by webhooks.ts alone
-  const setter = toSetter(set_by, set_at)
+  const webhook = toSealedWebhook(fields)
+  if (webhook === null) return null
+  const { lane, condition } = webhook
   return {
     client,
-    ...shownOf({ enabled: enabled === '1', disabledWhy: disabled_why || null, condition, setter }),
-    lane: LANES.find(each => each === lane) ?? ('fast' as const),
+    ...shownOf(webhook),
+    lane,
     breaker: condition.breaker.kind,
     /** When an open breaker lets the next attempt through. */
-    probe_at: condition.breaker.kind === 'open' ? instantOf(condition.breaker.probeAtMs) : null,
+    probe_at: instantOrNull(probeAtMs(condition)),
     owed,
   }
 }

@@ -1,7 +1,7 @@
 // Why clients were not sent a signal, by what they were at that time: the first later action of an operator on a client has
 // its state before.
 import type { Redis } from 'ioredis'
-import type { Client } from '../clients/client.ts'
+import type { Client } from '../clients/clients.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { type Action, actionsSince, MOST_SINCE, type SubjectState } from '../operators/audit-log.ts'
 import type { DeliveryState } from '../outbox/outbox.ts'

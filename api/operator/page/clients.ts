@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { MOST_LIVE_KEYS } from '#signals/clients/api-keys.ts'
 import { SealError } from '#signals/outbox/secret-box.ts'
-import { type Latency, readHours, type Spread } from '#signals/views/latency.ts'
+import { type Latency, readHours, type Spread } from '#signals/views/recent.ts'
 import type { OperatorParts } from '../parts.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
 import { readAddress } from '../routes/webhooks.ts'

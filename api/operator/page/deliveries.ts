@@ -4,8 +4,13 @@ import { html, raw } from 'hono/html'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { barChart } from '#pages/charts/bar-chart.ts'
-import type { Day, Hour } from '#signals/views/latency.ts'
-import { recentDeliveries, type ShownDelivery, showDeliveries } from '#signals/views/recent.ts'
+import {
+  type Day,
+  type Hour,
+  recentDeliveries,
+  type ShownDelivery,
+  showDeliveries,
+} from '#signals/views/recent.ts'
 import { fieldsOf } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { deliveriesQuery } from '../routes/signals.ts'

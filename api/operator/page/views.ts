@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { Signal } from '#core/contract/signal.ts'
-import { haltedAliases } from '#signals/live/control.ts'
+import { haltedAliases } from '#signals/live/live-record.ts'
 import { readActions } from '#signals/operators/audit-log.ts'
 import { listOperators } from '#signals/operators/tokens.ts'
 import { type Attempt, readAttempts, readOutbox } from '#signals/outbox/outbox.ts'

@@ -11,9 +11,8 @@ import {
   findClient,
   suspendClient,
 } from '#signals/clients/clients.ts'
-import { readLatency } from '#signals/views/latency.ts'
 import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
-import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import { readLatency, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { apiKey, client, count, delivery, webhook } from '../views.ts'

@@ -110,7 +110,7 @@ export const WEBHOOK_ROUTES = [
     },
     needs: ({ client }, { redis }) => findClient(redis, client),
     handler: async ({ client, ...request }, parts) => {
-      const secret = await registerWebhook(parts.registering, client, request)
+      const { made: secret } = await registerWebhook(parts.registering, client, request)
       return { data: { webhook: await stateOf(client, parts), secret } }
     },
   }),

@@ -6,8 +6,8 @@ import { flag, list, named, text, type ValueOf, word } from '#core/contract/payl
 import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/webhook.ts'
 import { renderJson } from '#core/dataset/render/json.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
-import { CLIENT_STATUSES } from '#signals/clients/client.ts'
-import { assertMayRegister, registerOwnWebhook } from '#signals/outbox/register-webhook.ts'
+import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
+import { assertMayRegister, registerWebhook } from '#signals/outbox/register-webhook.ts'
 import { readWebhook, shownOf, type Webhook } from '#signals/outbox/webhooks.ts'
 import { sendBytes, sendEnveloped } from '../../service/exchange.ts'
 import { readJson } from '../../service/read-body.ts'
@@ -97,9 +97,8 @@ export const OWN_ROUTES = routesOf('key', [
       const { registering } = parts
       await assertMayRegister(registering.redis, client.id)
       const request = parseWebhookRequest(await readJson(c.req.raw, MOST_WEBHOOK_BYTES))
-      const { made, dropsSecrets } = await registerOwnWebhook(registering, client.id, keyId, request).catch(
-        died,
-      )
+      const registered = registerWebhook(registering, client.id, request, keyId)
+      const { made, dropsSecrets } = await registered.catch(died)
       const webhook = await readWebhook(registering.redis, registering.box, client.id)
       if (webhook === null)
         throw new ApiError('conflict', 'the webhook was removed meanwhile: register it again')

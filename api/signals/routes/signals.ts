@@ -13,7 +13,7 @@ import { named, text, type ValueOf } from '#core/contract/payloads/field.ts'
 import type { Links } from '#core/contract/register.ts'
 import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
-import type { Identity } from '#signals/clients/client.ts'
+import type { Identity } from '#signals/clients/clients.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
 import {

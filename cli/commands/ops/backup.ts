@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Redis } from 'ioredis'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
-import { beginAnew } from '#signals/log/guard.ts'
+import { startNewEpoch } from '#signals/log/guard.ts'
 import { aboveHighWater, readHighWater, UNKNOWN_AHEAD } from '#signals/log/high-water.ts'
 import { createSecretBox } from '#signals/outbox/secret-box.ts'
 import { rekeyWebhooks } from '#signals/outbox/webhooks.ts'
@@ -182,7 +182,7 @@ async function beginAgain({ redis, environment, runtime }: Place, options: Optio
   if (!environment.ALLOW_UNSAFE_REDIS) await assertDurable(redis)
   const mark = await readHighWater(await openStore(environment.PRIVATE_STORE_URL, environment.s3))
   const above = Math.max(options.above ?? (mark && mark + UNKNOWN_AHEAD), aboveHighWater(mark))
-  const head = await beginAnew(redis, above, newEpochOf(runtime))
+  const head = await startNewEpoch(redis, above, newEpochOf(runtime))
   const kept = 'clients, keys and webhooks are those that Redis holds: `highwater ops clients list`'
   return { json: head, lines: [nextSignal(head), kept] }
 }

@@ -7,7 +7,7 @@ import type { OperatorParts } from '#api/operator/parts.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
-import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
+import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/live-record.ts'
 import { commit } from '#signals/log/commit.ts'
 import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import {

@@ -1,9 +1,8 @@
 // The drill: back up, lose everything, restore, go on. And new keys for old secrets.
 import { createHash, type Hash, type Hmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { BackupError, createMac } from '#signals/backup/records.ts'
-import { type RestoreParts, restoreBackup } from '#signals/backup/restore-backup.ts'
-import { backupLines } from '#signals/backup/write-backup.ts'
+import { BackupError, type RestoreParts, restoreBackup } from '#signals/backup/restore-backup.ts'
+import { backupLines, createMac } from '#signals/backup/write-backup.ts'
 import { authenticate, listKeys } from '#signals/clients/api-keys.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'

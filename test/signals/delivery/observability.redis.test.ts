@@ -10,7 +10,7 @@ import { createLog } from '#cli/services/log.ts'
 import { parseEnvironment } from '#cli/settings/environment.ts'
 import { type AlertKind, createAlerts, type SentAlert } from '#signals/alerts.ts'
 import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
-import { noteDivergence } from '#signals/live/control.ts'
+import { noteDivergence } from '#signals/live/live-record.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
@@ -213,7 +213,7 @@ test('alerts are limited to twenty a minute, with the number of the others after
   storm()
   expect(sent).toHaveLength(20)
   clock.ms += 60_000
-  alerts.look(null)
+  alerts.look(new Error('ECONNREFUSED'))
   expect(sent.slice(20).map(({ kind }) => kind)).toEqual(['more', 'redis_down'])
   expect(sent[20]?.message).toMatch(/^and 80 more .*: 80 exhausted;/)
   storm()
@@ -281,7 +281,7 @@ test('alerts are raised for what is wrong with the service, and for nothing if a
   expect(kinds()).toEqual([])
   alerts.look({ ...good, redis: full, relayLag: 4, isRelayed: false })
   expect(kinds()).toEqual(['redis_unsafe', 'redis_full', 'redis_full', 'relay_stuck'])
-  alerts.look(null)
+  alerts.look(new Error('ECONNREFUSED'))
   expect(kinds().at(-1)).toBe('redis_down')
 })
 

@@ -6,11 +6,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
-import { openBarStore } from '#signals/live/bar-store.ts'
-import { orderMode, readStatus } from '#signals/live/control.ts'
-import type { Feed } from '#signals/live/feeds/feed.ts'
-import { createKnownBars, revisedBars } from '#signals/live/known-bars.ts'
-import { readStanding } from '#signals/live/live-record.ts'
+import { createKnownBars, type Feed, openBarStore, revisedBars } from '#signals/live/bars.ts'
+import { orderMode, readStanding, readStatus } from '#signals/live/live-record.ts'
 import { type Market, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
 import type { LiveStrategy } from '#signals/live/signals-of.ts'
 import { liveLeaseKey } from '#signals/redis/keys.ts'
@@ -83,7 +80,7 @@ async function runOn(setting: Setting) {
 const stored = () => readFile(join(folder, 'live/4h.csv'), 'utf8')
 
 /** Begins with nothing in the middle of a test. */
-async function beginAnew(): Promise<void> {
+async function beginAgain(): Promise<void> {
   await redis.flushall()
   folder = await temporaryFolder()
 }
@@ -132,7 +129,7 @@ test('a live market has a gap where a bar never came; in a feed that repeats, on
   expect(world.notes).toContain(
     `alder: a bar is missing before ${toIsoInstant(slot(FIRST + 2))}, and it goes on without`,
   )
-  await beginAnew()
+  await beginAgain()
   const refused = runOn({ feed: w => feedOf(w, holed) })
   await expect(refused).rejects.toThrow('came after later ones')
   expect((await stored()).split('\n')).toHaveLength(2 + 2)
@@ -142,26 +139,25 @@ test('a live market reports and records the bars that its feed leaves out, and n
   const whole = await runOn({ feed: w => feedOf(w, bars) })
   expect(whole.notes.join()).not.toContain('missing')
   expect(await readStatus(redis, 'alder', 0)).toMatchObject({ gap: null })
-  await beginAnew()
+  await beginAgain()
   const holed = bars.toSpliced(10, 1).toSpliced(4, 3)
   const world = await runOn({ feed: w => feedOf(w, holed) })
   expect(world.notes.filter(note => note.includes('missing'))).toEqual([
     `alder: 3 bars are missing before ${toIsoInstant(bars[7]!.t)}, and it goes on without`,
     `alder: a bar is missing before ${toIsoInstant(bars[11]!.t)}, and it goes on without`,
   ])
-  expect((await readStatus(redis, 'alder', 0)).gap).toEqual({
-    total: 4,
-    missing: 1,
-    before_ms: bars[11]!.t,
-    found_ms: bars[11]!.t + BARS.timeframeMs + 1_000,
+  const found_ms = bars[11]!.t + BARS.timeframeMs + 1_000
+  expect(await readStatus(redis, 'alder', 0)).toMatchObject({
+    gap: { missing: 1, before_ms: bars[11]!.t, found_ms },
+    missing_bars: 4,
   })
 })
 
 test('a live market finds a gap that came while it was stopped', async () => {
   await runOn({ feed: w => feedOf(w, bars.slice(0, 2)) })
   await runOn({ feed: w => feedOf(w, bars.slice(4)) })
-  const { gap } = await readStatus(redis, 'alder', 0)
-  expect(gap).toMatchObject({ total: 2, missing: 2, before_ms: bars[4]!.t })
+  const { gap, missing_bars } = await readStatus(redis, 'alder', 0)
+  expect([gap, missing_bars]).toMatchObject([{ missing: 2, before_ms: bars[4]!.t }, 2])
 })
 
 test.each([
@@ -196,7 +192,7 @@ test('a live market waits for the close of a bar that comes a little early, and 
     })
   await runOn({ feed: early(1_500), change })
   expect(waits).toEqual([1_500])
-  await beginAnew()
+  await beginAgain()
   await expect(runOn({ feed: early(2_001) })).rejects.toThrow('set the clocks')
 })
 

@@ -5,9 +5,17 @@ import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { Signal } from '#core/contract/signal.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
-import { halt, isMissed, noteDivergence, orderMode, readStatus, resume } from '#signals/live/control.ts'
-import { createKnownBars } from '#signals/live/known-bars.ts'
-import { readStanding, type Standing } from '#signals/live/live-record.ts'
+import { createKnownBars } from '#signals/live/bars.ts'
+import {
+  halt,
+  isMissed,
+  noteDivergence,
+  orderMode,
+  readStanding,
+  readStatus,
+  resume,
+  type Standing,
+} from '#signals/live/live-record.ts'
 import { begin, endLive, runBar } from '#signals/live/run-market.ts'
 import { closeOf, type LiveStrategy, signalsOf } from '#signals/live/signals-of.ts'
 import { assertClock, ClockError } from '#signals/redis/clock.ts'

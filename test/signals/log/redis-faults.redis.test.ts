@@ -12,7 +12,7 @@ import { startLocalServer } from '#cli/services/local-server.ts'
 import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
 import { drainClient } from '#signals/delivery/deliver.ts'
 import { commit } from '#signals/log/commit.ts'
-import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
+import { guardLog, LogGoneError, startNewEpoch } from '#signals/log/guard.ts'
 import {
   aboveHighWater,
   createHighWater,
@@ -30,7 +30,7 @@ import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
 import { runScript } from '#signals/redis/script.ts'
-import { type Overview, readOverview } from '#signals/views/overview.ts'
+import { readOverview } from '#signals/views/overview.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -82,8 +82,7 @@ async function alertsOf(
     alert => sent.push(alert),
     () => NOW_MS,
   )
-  const look = (overview: Overview) => alerts.look(overview, used)
-  await readOverview(parts).then(look, (error: unknown) => alerts.onLookFailed(error, used))
+  alerts.look(await readOverview(parts).catch((error: Error) => error), used)
   return sent.filter(({ kind }) => kind !== 'relay_stuck')
 }
 
@@ -191,7 +190,7 @@ test('a running service whose Redis is emptied is not ready, so that a balancer 
 test('a service continues above every number under a new epoch after begin-anew', async () => {
   await fireTwice()
   await redis.flushall()
-  expect(await beginAnew(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
+  expect(await startNewEpoch(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
   redis = await server.connect()
   await guard(2)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
 import { problemOfFailure } from '#signals/alerts.ts'
-import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
+import { guardLog, LogGoneError, startNewEpoch } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { HEAD } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
@@ -91,7 +91,7 @@ test.each(CUTS)(
 
 test('a file that lost its end is continued above every number that was given, under another epoch', async () => {
   await tear(ends[4]!)
-  await beginAnew(redis, COUNT, () => 'epoch-2')
+  await startNewEpoch(redis, COUNT, () => 'epoch-2')
   await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError) // the service that ran must be started again
   const next = await server.connect()
   await guardLog(next, COUNT, newEpoch)

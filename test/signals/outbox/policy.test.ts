@@ -4,17 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
 import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/workers.ts'
-import {
-  afterFailedDelivery,
-  afterFailure,
-  type Breaker,
-  CLOSED_BREAKER,
-  conditionAfter,
-  dueAlertMs,
-  type EndpointHealth,
-  HEALTHY,
-  shouldDisable,
-} from '#signals/outbox/webhook-condition.ts'
+import { type Condition, conditionAfter, SOUND } from '#signals/outbox/webhook-condition.ts'
 import {
   BREAKER_FAILURES,
   clampRetryAfter,
@@ -70,41 +60,45 @@ test('retries honour a Retry-After, but neither come sooner for it nor are put o
   expect(clampRetryAfter(12 * HOUR, 1e12)).toBe(12 * HOUR)
 })
 
-const failTimes = (count: number, from: Breaker = CLOSED_BREAKER, nowMs = NOW): Breaker =>
-  Array.from({ length: count }).reduce<Breaker>(breaker => afterFailure(breaker, nowMs), from)
+const FAILED = { kind: 'failed', status: 500, retryAfterMs: null } as const
 
-/** What a delivery that succeeded leaves of it. */
-const succeed = (breaker: Breaker): Breaker =>
-  conditionAfter({ breaker, health: HEALTHY }, 1, { kind: 'delivered' }, NOW).condition.breaker
+/** A condition after a failed delivery of signal 1. */
+const fail = (condition: Condition, nowMs = NOW, retryAfterMs: number | null = null): Condition =>
+  conditionAfter(condition, 1, { ...FAILED, retryAfterMs }, nowMs).condition
+
+const failTimes = (count: number, from = SOUND): Condition =>
+  Array.from({ length: count }).reduce<Condition>(condition => fail(condition), from)
+
+const succeed = (condition: Condition): Condition =>
+  conditionAfter(condition, 1, { kind: 'delivered' }, NOW).condition
 
 test('the breaker opens at the fifth failure in a row, and not at five with a success among them', () => {
-  expect(failTimes(4)).toEqual({ kind: 'closed', failures: 4 })
-  expect(failTimes(5)).toEqual({ kind: 'open', probes: 0, probeAtMs: NOW + 15 * SECOND })
-  const after = succeed(failTimes(4))
-  expect(failTimes(4, after)).toEqual({ kind: 'closed', failures: 4 })
+  expect(failTimes(4).breaker).toEqual({ kind: 'closed', failures: 4 })
+  expect(failTimes(5).breaker).toEqual({ kind: 'open', probes: 0, probeAtMs: NOW + 15 * SECOND })
+  expect(failTimes(4, succeed(failTimes(4))).breaker).toEqual({ kind: 'closed', failures: 4 })
 })
 
 test('the breaker probes at 15 s, at 60 s, then every five minutes', () => {
-  let breaker = failTimes(5)
+  let condition = failTimes(5)
   const probes: number[] = []
   for (let i = 0; i < 5; i++) {
+    const { breaker } = condition
     if (breaker.kind !== 'open') throw new Error('a failed probe closed it')
-    const { probeAtMs } = breaker
-    probes.push((probeAtMs - NOW) / SECOND)
-    breaker = afterFailure(breaker, probeAtMs)
+    probes.push((breaker.probeAtMs - NOW) / SECOND)
+    condition = fail(condition, breaker.probeAtMs)
   }
   expect(probes).toEqual([15, 60, 360, 660, 960])
 })
 
 test('the breaker takes a failure that began before it opened for no probe', () => {
   const open = failTimes(5)
-  expect(afterFailure(open, NOW + 14 * SECOND)).toEqual(open)
+  expect(fail(open, NOW + 14 * SECOND).breaker).toEqual(open.breaker)
 })
 
 test('the breaker probes no sooner than a Retry-After asks, an hour at the most', () => {
   const almost = failTimes(4)
-  expect(afterFailure(almost, NOW, 10 * MINUTE)).toMatchObject({ probeAtMs: NOW + 10 * MINUTE })
-  expect(afterFailure(almost, NOW, 1e12)).toMatchObject({ probeAtMs: NOW + HOUR })
+  expect(fail(almost, NOW, 10 * MINUTE).breaker).toMatchObject({ probeAtMs: NOW + 10 * MINUTE })
+  expect(fail(almost, NOW, 1e12).breaker).toMatchObject({ probeAtMs: NOW + HOUR })
 })
 
 test('the breaker recovers from every history: a success always closes it, and an open one always has a probe ahead', () => {
@@ -113,62 +107,66 @@ test('the breaker recovers from every history: a success always closes it, and a
   )
   forAll(events, history => {
     let nowMs = NOW
-    let breaker = CLOSED_BREAKER
+    let condition = SOUND
     for (const [event, laterMs] of history) {
       nowMs += laterMs
-      breaker = event === 'success' ? succeed(breaker) : afterFailure(breaker, nowMs)
+      condition = event === 'success' ? succeed(condition) : fail(condition, nowMs)
+      const { breaker } = condition
       if (breaker.kind === 'open') expect(breaker.probeAtMs - nowMs).toBeLessThanOrEqual(5 * MINUTE)
       else expect(breaker.failures).toBeLessThan(BREAKER_FAILURES)
-      expect(JSON.parse(JSON.stringify(breaker))).toEqual(breaker)
+      expect(JSON.parse(JSON.stringify(condition))).toEqual(condition)
     }
-    expect(succeed(breaker)).toEqual(CLOSED_BREAKER)
+    expect(succeed(condition)).toEqual(SOUND)
   })
 })
 
-/** An endpoint that failed `attempts` times from NOW on, each time with the next of `signals` signals. */
-const failing = (attempts: number, signals: number, status: number | null = 500): EndpointHealth =>
-  Array.from({ length: attempts }).reduce<EndpointHealth>(
-    (health, _, i) => afterFailedDelivery(health, 1 + (i % signals), status, NOW + i),
-    HEALTHY,
-  )
+/** What the last of `attempts` failures leaves, each of the next of `signals` signals: the first at NOW. */
+function failing(attempts: number, signals: number, lastMs = NOW, status = 500) {
+  let after = conditionAfter(SOUND, 1, { ...FAILED, status }, attempts === 1 ? lastMs : NOW)
+  for (let i = 1; i < attempts; i++) {
+    const nowMs = i === attempts - 1 ? lastMs : NOW
+    after = conditionAfter(after.condition, 1 + (i % signals), { ...FAILED, status }, nowMs)
+  }
+  return after
+}
 
 test('a webhook is disabled after 72 h and 3 signals and 20 attempts, and not if one of them is short', () => {
   const later = NOW + 72 * HOUR
-  expect(shouldDisable(failing(20, 3), later)).toBe(true)
-  expect(shouldDisable(failing(20, 3), later - 1)).toBe(false)
-  expect(shouldDisable(failing(20, 2), later)).toBe(false)
-  expect(shouldDisable(failing(19, 3), later)).toBe(false)
+  expect(failing(20, 3, later).disabled).toMatch('20 attempts of at least 3 signals')
+  expect(failing(20, 3, later - 1).disabled).toBeNull()
+  expect(failing(20, 2, later).disabled).toBeNull()
+  expect(failing(19, 3, later).disabled).toBeNull()
 })
 
 test('a webhook that had nothing to take for weeks is not disabled by the first failures', () => {
-  expect(shouldDisable(failing(100, 50), NOW + HOUR)).toBe(false)
-  expect(shouldDisable(HEALTHY, NOW + 1_000 * HOUR)).toBe(false)
+  expect(failing(100, 50, NOW + HOUR).disabled).toBeNull()
+  expect(failing(1, 1, NOW + 1_000 * HOUR).disabled).toBeNull()
 })
 
 test('a webhook is disabled by 410 twice in a row, not by one, nor by two with another answer between', () => {
-  expect(shouldDisable(failing(1, 1, 410), NOW)).toBe(false)
-  expect(shouldDisable(failing(2, 1, 410), NOW)).toBe(true)
-  const between = afterFailedDelivery(failing(1, 1, 410), 1, null, NOW)
-  expect(shouldDisable(afterFailedDelivery(between, 1, 410, NOW), NOW)).toBe(false)
+  const once = failing(1, 1, NOW, 410)
+  expect(once.disabled).toBeNull()
+  expect(failing(2, 1, NOW, 410).disabled).toMatch('410')
+  expect(conditionAfter(fail(once.condition), 1, { ...FAILED, status: 410 }, NOW).disabled).toBeNull()
 })
 
 test('a failing webhook raises one alert at 5 min, 1 h, 24 h and 48 h each, and only the longest of those that were missed', () => {
-  let health = failing(5, 1)
+  let { condition } = failing(5, 1)
   const raised: number[] = []
   for (let nowMs = NOW; nowMs <= NOW + 80 * HOUR; nowMs += MINUTE) {
-    const due = dueAlertMs(health, nowMs)
-    if (due === null) continue
-    expect(nowMs - NOW).toBe(due)
-    raised.push(due)
-    health = { ...health, alertedMs: due }
+    const after = conditionAfter(condition, 1, FAILED, nowMs)
+    condition = after.condition
+    if (after.alertMs === null) continue
+    expect(nowMs - NOW).toBe(after.alertMs)
+    raised.push(after.alertMs)
   }
   expect(raised).toEqual([5 * MINUTE, HOUR, 24 * HOUR, 48 * HOUR])
-  expect(dueAlertMs(failing(5, 1), NOW + 30 * HOUR)).toBe(24 * HOUR)
-  expect(dueAlertMs(HEALTHY, NOW)).toBeNull()
+  expect(failing(6, 1, NOW + 30 * HOUR).alertMs).toBe(24 * HOUR)
+  expect(failing(1, 1).alertMs).toBeNull()
 })
 
 test('the health of a webhook remembers no more than it needs, however long it fails', () => {
-  expect(failing(500, 100).failedSeqs).toEqual([1, 2, 3])
+  expect(failing(500, 100).condition.health.failedSeqs).toEqual([1, 2, 3])
 })
 
 test('the watchdog reports once that clients are due while no worker begins with one, and again after a worker began', async () => {

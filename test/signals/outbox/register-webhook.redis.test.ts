@@ -10,7 +10,6 @@ import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import {
   MOST_REGISTRATIONS,
   type RegisterParts,
-  registerOwnWebhook,
   registerWebhook,
   rotateWebhookSecret,
 } from '#signals/outbox/register-webhook.ts'
@@ -58,8 +57,8 @@ beforeEach(async () => {
 
 const request = (secret: string | null = null, url = receiver.urlOf('acme')) => ({ url, secret })
 
-const register = (secret: string | null = null, url?: string) =>
-  registerWebhook(parts, 'acme', request(secret, url))
+const register = async (secret: string | null = null, url?: string) =>
+  (await registerWebhook(parts, 'acme', request(secret, url))).made
 
 /** Why an address is refused. */
 const refuse = (url = receiver.urlOf('acme')) => refusalOf(register(null, url))
@@ -164,7 +163,7 @@ test('a refused registration gives the same answer for every address, and repeat
   const refusals = new Set<string>()
   for (const url of urls) {
     await redis.del(registrationsKey('acme'))
-    const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request(null, url)))
+    const refusal = await refusalOf(registerWebhook(parts, 'acme', request(null, url), keyId))
     refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
     expect(refusal.message).not.toContain(url)
   }
@@ -190,7 +189,7 @@ test('a refused registration shows the operator the result of the test, and repe
 test('a registration of an address that is refused writes no test', async () => {
   const urls = ['https://169.254.169.254/', 'gopher://example.org/', 'no address at all']
   for (const url of urls) await refuse(url)
-  await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request(null, 'https://10.0.0.1/')))
+  await refusalOf(registerWebhook(parts, 'acme', request(null, 'https://10.0.0.1/'), keyId))
   expect(await redis.hget(HEAD, 'seq')).toBeNull()
 })
 
@@ -204,14 +203,14 @@ test('a refused registration leaves the webhook that existed as it was', async (
 
 test(`after ${MOST_REGISTRATIONS} registrations in an hour a client is refused, sends nothing, and limits no other client`, async () => {
   const bolt = await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
-  for (let i = 0; i < MOST_REGISTRATIONS; i++) await registerOwnWebhook(parts, 'acme', keyId, request())
+  for (let i = 0; i < MOST_REGISTRATIONS; i++) await registerWebhook(parts, 'acme', request(), keyId)
   const [sent, seq] = [receiver.received.length, await redis.hget(HEAD, 'seq')]
-  const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request()))
+  const refusal = await refusalOf(registerWebhook(parts, 'acme', request(), keyId))
   expect(refusal.code).toBe('rate_limited')
   expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0)
   expect(receiver.received).toHaveLength(sent)
   expect(await redis.hget(HEAD, 'seq')).toBe(seq)
-  await registerOwnWebhook(parts, 'bolt', bolt.keyId, request())
+  await registerWebhook(parts, 'bolt', request(), bolt.keyId)
 })
 
 test('a webhook gets a new secret beside the old one for a day, and at once after a leak', async () => {

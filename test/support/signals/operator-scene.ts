@@ -1,8 +1,8 @@
 // A scene for the operator's page: clients in every state, signals, deliveries that went well and some that did not.
 import type { Redis } from 'ioredis'
-import { halt } from '#signals/live/control.ts'
+import { halt } from '#signals/live/live-record.ts'
 import { type DeliveryState, owe } from '#signals/outbox/outbox.ts'
-import { afterFailedDelivery, HEALTHY, SOUND } from '#signals/outbox/webhook-condition.ts'
+import { conditionAfter, SOUND } from '#signals/outbox/webhook-condition.ts'
 import { disableWebhook } from '#signals/outbox/webhooks.ts'
 import {
   attemptsKey,
@@ -30,7 +30,8 @@ export async function playScene(redis: Redis): Promise<void> {
     'old-mill',
     '24 attempts of at least 3 signals failed, and none succeeded for three days',
   )
-  const health = afterFailedDelivery(HEALTHY, 3, 502, NOW_MS - 5_400_000)
+  const failed = { kind: 'failed', status: 502, retryAfterMs: null } as const
+  const { health } = conditionAfter(SOUND, 3, failed, NOW_MS - 5_400_000).condition
   const condition = { breaker: { kind: 'open', probes: 2, probeAtMs: NOW_MS + 60_000 }, health }
   await redis.hset(webhookKey('north-ridge'), { condition: JSON.stringify(condition), lane: 'slow' })
   await redis.hset(webhookKey('north-ridge'), 'probe_at', condition.breaker.probeAtMs)

@@ -1,8 +1,7 @@
 import { request } from 'undici'
 import type { Bar } from '#core/replay/strategy.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { FeedError } from '../known-bars.ts'
-import type { Feed, Pause } from './feed.ts'
+import { type Feed, FeedError, type Pause } from './bars.ts'
 
 /**
  * Between two polls, at most one request a second. An exchange may revise a bar in the first seconds after its close,
@@ -55,6 +54,7 @@ const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '').replac
 
 async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable<Bar> {
   const { timeframeMs, pause, note } = options
+  const name = withoutQuery(options.url)
   const everyMs = Math.min(Math.max(timeframeMs * POLL_PART, POLL_LEAST_MS), POLL_MOST_MS)
   let [failures, isKnown] = [0, false]
   while (!stop.aborted) {
@@ -62,14 +62,13 @@ async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable
     const answer = await ask(options, stop)
     if (stop.aborted) return
     if ('why' in answer) {
-      if (answer.isOneRow || (answer.isAnswer && !isKnown))
-        throw new FeedError(withoutQuery(options.url), answer.why)
-      if (failures === 0) note(`${withoutQuery(options.url)}: ${answer.why}; trying again`)
+      if (answer.isOneRow || (answer.isAnswer && !isKnown)) throw new FeedError(name, answer.why)
+      if (failures === 0) note(`${name}: ${answer.why}; trying again`)
       failures++
       await pause(BACK_OFF_MS[Math.min(failures, BACK_OFF_MS.length) - 1]!, stop)
       continue
     }
-    if (failures > 0) note(`${withoutQuery(options.url)} answers again`)
+    if (failures > 0) note(`${name} answers again`)
     ;[failures, isKnown] = [0, true]
     const closed = answer.bars.filter(({ t }) => t + timeframeMs <= settledMs)
     yield* upToHole(closed, options)

@@ -2,8 +2,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import type { Bar } from '#core/replay/strategy.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { FeedError } from '../known-bars.ts'
-import type { Feed, NewBarReader, Pause } from './feed.ts'
+import { type Feed, FeedError, type NewBarReader, type Pause } from './bars.ts'
 
 /** How often a file is checked for growth. */
 const LOOK_MS = 100
