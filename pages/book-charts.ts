@@ -1,6 +1,7 @@
 // The charts of the equal-weight book: functions of published series, at night and in the browser.
+
+import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import { drawdowns } from '#core/figures/drawdown.ts'
-import { equityCurve, equityFromBaseline } from '#core/figures/equity-curve.ts'
 import type { Series } from '#core/figures/series.ts'
 import { drawdownChartOf, equityChartOf } from './charts/account-charts.ts'
 import { type Line, type LineChart, lineChart } from './charts/line-chart.ts'

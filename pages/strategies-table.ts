@@ -2,7 +2,7 @@
 import { extent } from 'd3-array'
 import { html, raw } from 'hono/html'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { equityCurve } from '#core/figures/equity-curve.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
 import { logarithmicScale } from './charts/axes.ts'
 import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'

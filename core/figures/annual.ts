@@ -1,5 +1,5 @@
 import { toEpochDay } from '#core/calendar.ts'
-import { type AccountPath, unlessRuined } from './account-path.ts'
+import { type AccountPath, trailingReturn, unlessRuined } from './account-path.ts'
 import {
   type CalendarPeriod,
   completeOf,
@@ -8,7 +8,6 @@ import {
   periodStatistics,
 } from './calendar-periods.ts'
 import { drawdowns, maxDrawdown } from './drawdown.ts'
-import { trailingReturn } from './equity-curve.ts'
 import { type Figure, isUndefined, mapFigure, percent, percentFigure, undefinedBecause } from './figure.ts'
 import { longestRun, sampleDeviation } from './moments.ts'
 import { DAYS_PER_YEAR } from './series.ts'

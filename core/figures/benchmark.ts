@@ -1,6 +1,5 @@
-import { type AccountPath, allUndefined, dailyPath, unlessRuined } from './account-path.ts'
+import { type AccountPath, allUndefined, cagr, dailyPath, unlessRuined } from './account-path.ts'
 import { completeMonthReturns } from './calendar-periods.ts'
-import { cagr } from './equity-curve.ts'
 import { type Figure, mapFigure, NEGLIGIBLE, percent, undefinedBecause } from './figure.ts'
 import { isFlat, mean } from './moments.ts'
 import { MIN_OVERLAP, pearson } from './pearson.ts'

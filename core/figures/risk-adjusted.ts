@@ -1,7 +1,6 @@
-import { type AccountPath, orTooFew, unlessRuined } from './account-path.ts'
+import { type AccountPath, cagr, orTooFew, unlessRuined } from './account-path.ts'
 import { completeMonthReturns } from './calendar-periods.ts'
 import { maxDrawdown, painIndex, ulcerIndex } from './drawdown.ts'
-import { cagr } from './equity-curve.ts'
 import { type Figure, mapFigure, NEGLIGIBLE, percent, share, undefinedBecause } from './figure.ts'
 import {
   gainsOverLosses,

@@ -1,6 +1,5 @@
-import type { AccountPath } from './account-path.ts'
+import { type AccountPath, LARGEST_PUBLISHED } from './account-path.ts'
 import { benchmarkOver, beta } from './benchmark.ts'
-import { LARGEST_PUBLISHED } from './equity-curve.ts'
 import { isUndefined, percent } from './figure.ts'
 import { sampleDeviation } from './moments.ts'
 import { DAYS_PER_YEAR, type Series } from './series.ts'

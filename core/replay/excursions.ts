@@ -1,4 +1,4 @@
-import type { Excursion } from '#core/figures/excursions.ts'
+import type { Excursion } from '#core/figures/execution.ts'
 import { type Bars, lastAtOrBefore } from './bars.ts'
 import type { ResolvedTrade } from './resolve-trade.ts'
 import { signOf } from './trade.ts'

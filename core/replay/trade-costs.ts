@@ -1,4 +1,4 @@
-import type { CostData, TradeCosts } from '#core/figures/costs.ts'
+import type { CostData, TradeCosts } from '#core/figures/execution.ts'
 import type { Funding } from './bars.ts'
 import { type LedgerInput, markLedger } from './marks.ts'
 import { paidUpTo, type ResolvedTrade, sumFunding } from './resolve-trade.ts'

@@ -1,7 +1,7 @@
 // The parts of a fact sheet that a night computes from bars or a module: costs, excursions, replays. All at base risk.
 import { html, raw } from 'hono/html'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
+import type { FigureValue, FigureValues } from '#core/figures/figure.ts'
 import { boxStrip } from '../charts/box-strip.ts'
 import type { Defined } from '../definitions.ts'
 import {

@@ -2,16 +2,15 @@
 import { parseIsoInstant, toEpochDay } from '#core/calendar.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, type RiskLevel, riskFactor } from '#core/dataset/resources/risk-level.ts'
-import { accountPath } from '#core/figures/account-path.ts'
+import { accountPath, equityCurve } from '#core/figures/account-path.ts'
 import { annualFigures } from '#core/figures/annual.ts'
 import { benchmarkOver } from '#core/figures/benchmark.ts'
 import { worstDrawdowns } from '#core/figures/drawdown-figures.ts'
-import { equityCurve } from '#core/figures/equity-curve.ts'
+import { splitFigures } from '#core/figures/figure.ts'
 import { monthlyFigures } from '#core/figures/monthly.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import type { Series } from '#core/figures/series.ts'
-import { splitFigures } from '#core/figures/split-figures.ts'
 
 /** What the sheet of a strategy needs beside its series: the same at every risk level, and plain JSON. */
 export type SheetFacts = {

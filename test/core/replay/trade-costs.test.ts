@@ -1,7 +1,7 @@
 // What costs took of trades, and the account at twice the costs: against a hand, against the engine, and by laws.
 import { expect, test } from 'vitest'
-import { completeWeeks } from '#core/figures/derived-series.ts'
 import { isUndefined } from '#core/figures/figure.ts'
+import { completeWeeks } from '#core/figures/series.ts'
 import { fundDueDiligence } from '#core/figures/strategy-figures.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { compareMarks, markLedger } from '#core/replay/marks.ts'
