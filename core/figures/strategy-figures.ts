@@ -1,6 +1,6 @@
 import { accountPath, assertPositive } from './account-path.ts'
-import { annualFigures } from './annual.ts'
 import { benchmarkFigures } from './benchmark.ts'
+import { annualFigures, monthlyFigures } from './calendar-periods.ts'
 import { drawdownFigures } from './drawdown-figures.ts'
 import {
   type CostData,
@@ -10,7 +10,6 @@ import {
   type ReplayData,
   replayFigures,
 } from './execution.ts'
-import { monthlyFigures } from './monthly.ts'
 import { type Publication, performanceFigures, sincePublicationFigures } from './performance.ts'
 import { riskAdjustedFigures } from './risk-adjusted.ts'
 import type { Series } from './series.ts'
