@@ -11,14 +11,14 @@ export type DailyMarks = {
   readonly days_without_bars: EpochDay[]
 }
 
-/** The equity at the last close of each UTC day from the first bar on; NaN on a day without bars. */
-export type DailyCloses = { readonly first: EpochDay; readonly equity: Float64Array }
+/** Of each UTC day from the first bar on: equity at its last close, NaN without bars, and growth since the last with bars. */
+export type DailyCloses = { readonly first: EpochDay } & Readonly<Record<'equity' | 'growth', Float64Array>>
 
 /** Room for the closes of every day that has bars. */
 export function createDailyCloses({ t }: Bars): DailyCloses {
   const first = toEpochDay(t[0]!)
   const days = toEpochDay(t.at(-1)!) - first + 1
-  return { first, equity: new Float64Array(days).fill(Number.NaN) }
+  return { first, equity: new Float64Array(days).fill(Number.NaN), growth: new Float64Array(days) }
 }
 
 /** The first UTC day that the bars cover from its midnight on. */
@@ -28,7 +28,7 @@ export const firstCompleteDay = ({ t }: Bars): EpochDay => toEpochDay(t[0]! - 1)
  * Daily returns from the day `from` on: the growth of each day since the last one with bars, less 1. The baseline
  * is the last known equity before it, or 1; an equity of 0 stays 0 and returns 0.
  */
-export function toDailyMarks(closes: DailyCloses, from: EpochDay, growth: Float64Array): DailyMarks {
+export function toDailyMarks(closes: DailyCloses, from: EpochDay): DailyMarks {
   const offset = from - closes.first
   const equity = closes.equity.slice(offset)
   const returns = new Float64Array(equity.length)
@@ -38,7 +38,7 @@ export function toDailyMarks(closes: DailyCloses, from: EpochDay, growth: Float6
     if (Number.isNaN(equity[i])) {
       daysWithoutBars.push(from + i)
       equity[i] = before
-    } else returns[i] = growth[offset + i]! - 1
+    } else returns[i] = closes.growth[offset + i]! - 1
     before = equity[i]!
   }
   return {

@@ -56,10 +56,9 @@ export function markLedger(input: LedgerInput) {
   const ledger = resolveLedger(input, terms)
   const account = openAccount(ledger, terms)
   const closes = createDailyCloses(bars)
-  const growth = new Float64Array(closes.equity.length)
-  const ruinedOn = markBars(account, bars, closes, growth)
+  const ruinedOn = markBars(account, bars, closes)
   return {
-    ...toDailyMarks(closes, from, growth),
+    ...toDailyMarks(closes, from),
     /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
     trades: account.taken,
     ruined_on: ruinedOn,
@@ -94,14 +93,14 @@ function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): Re
   return ledger
 }
 
-// Fills `closes` and the `growth` of each day, and returns the day of the ruin.
-function markBars(account: Account, bars: Bars, closes: DailyCloses, growth: Float64Array): EpochDay | null {
+// Fills the days, and returns the day of the ruin.
+function markBars(account: Account, bars: Bars, { first, equity: equities, growth }: DailyCloses) {
   let ruinedOn: EpochDay | null = null
   for (let i = 0; i < bars.t.length; i++) {
     const day = toEpochDay(bars.t[i]!)
     const equity = ruinedOn === null ? Math.max(closeBar(account, bars, i, day), 0) : 0
-    closes.equity[day - closes.first] = account.unit * equity
-    if (isLastOfDay(bars, i, day)) growth[day - closes.first] = closeDay(account, equity)
+    equities[day - first] = account.unit * equity
+    if (isLastOfDay(bars, i, day)) growth[day - first] = closeDay(account, equity)
     if (ruinedOn === null && equity === 0) {
       ruin(account, bars.c[i]!, bars.t[i]!)
       ruinedOn = day
@@ -126,7 +125,7 @@ function closeDay(account: Account, equity: number): number {
 }
 
 /** The account of a ledger at a point in time, with an equity of 1 at first; changed in place. */
-export type Account = {
+type Account = {
   /** The ledger in order of entry. */
   readonly ledger: readonly ResolvedTrade[]
   readonly terms: TradeTerms
@@ -192,7 +191,7 @@ function equityAt({ realised, open, terms }: Account, price: number, ms: number)
  * Ends the account at a close: each open trade becomes a liquidation there, with its value as its result (the
  * whole account, if it is the only one).
  */
-export function ruin(account: Account, price: number, barOpen: number): void {
+function ruin(account: Account, price: number, barOpen: number): void {
   for (const holding of account.open) {
     const value = valueAt(holding, account.terms, price, barOpen)
     account.taken[holding.index] = liquidated(holding, Math.max(-1, value / holding.base), price, barOpen)

@@ -52,10 +52,9 @@ export const PROGRESS_BARS = 4096
 export function replay<State>(input: ReplayInput<State>): Replay<State> {
   const { engine, state, from } = startReplay(input)
   const closes = createDailyCloses(input.bars)
-  const growth = new Float64Array(closes.equity.length)
-  const trades = stepAll(input, engine, state, { closes, growth })
+  const trades = stepAll(input, engine, state, closes)
   if (state.open !== null) trades.push(openTrade(state.open))
-  return { trades, ...toDailyMarks(closes, from, growth), state, state_hash: digestJson(state) }
+  return { trades, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
 }
 
 /**
@@ -79,9 +78,6 @@ function assertTimeframe(subject: string, { timeframeMs }: Strategy<unknown>, ba
   )
 }
 
-/** What a replay fills, by day: the equity at the last close, and its growth since the last day with bars. */
-type Days = { readonly closes: DailyCloses; readonly growth: Float64Array }
-
 /**
  * Fills the days and returns the closed trades. The growth of a day is made of the values of its trades alone, so a
  * correction of older bars that changes none of them leaves it as it is, to the last bit.
@@ -90,13 +86,13 @@ function stepAll<State>(
   { bars, onEvent, onProgress }: ReplayInput<State>,
   engine: Engine<State>,
   state: EngineState<State>,
-  { closes, growth }: Days,
+  { first, equity, growth }: DailyCloses,
 ): Trade[] {
   const trades: Trade[] = []
   const count = bars.t.length
   let [day, opening, grown] = [0, 1, 1]
   for (let i = 0; i < count; i++) {
-    const today = toEpochDay(bars.t[i]!) - closes.first
+    const today = toEpochDay(bars.t[i]!) - first
     if (today !== day) [day, opening, grown] = [today, state.equity, 1]
     for (const event of step(engine, state, barAt(bars, i))) {
       if (event.kind === 'closed') {
@@ -106,7 +102,7 @@ function stepAll<State>(
       }
       onEvent?.(event)
     }
-    closes.equity[day] = state.unit * state.equity
+    equity[day] = state.unit * state.equity
     growth[day] = opening === 0 ? 1 : grown * (state.equity / opening)
     if ((i + 1) % PROGRESS_BARS === 0) onProgress?.(i + 1)
   }

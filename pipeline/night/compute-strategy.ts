@@ -14,10 +14,9 @@ import {
   ENOUGH_TRADES,
   FEW_TRADES,
 } from '#core/replay/compare-charting.ts'
-import { excursionsOf } from '#core/replay/excursions.ts'
+import { costData, excursionsOf } from '#core/replay/execution.ts'
 import { type ClosedTrade, closedTrades, type ResolvedTrade } from '#core/replay/resolve-trade.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
-import { costData } from '#core/replay/trade-costs.ts'
 import { costsOf } from '../modules/module-input.ts'
 import type { Draft } from '../report/data-report.ts'
 import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
