@@ -3,8 +3,7 @@
 import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import { drawdowns } from '#core/figures/drawdown.ts'
 import type { Series } from '#core/figures/series.ts'
-import { drawdownChartOf, equityChartOf } from './charts/account-charts.ts'
-import { type Line, type LineChart, lineChart } from './charts/line-chart.ts'
+import { drawdownChartOf, equityChartOf, type Line, type LineChart, lineChart } from './charts/line-chart.ts'
 import { legend } from './charts/svg.ts'
 
 /** Beside the series, what the page contains for its script. */
