@@ -35,7 +35,7 @@ export const guidePage = ({ title, about, body, name }: Guide, facts: GuideFacts
 <div class="guide">${body(facts)}</div>
 <section class="guide"><h2>Other guides</h2>
 <ul>${GUIDES.filter(each => each.name !== name).map(guideLine)}</ul></section>`,
-    facts.snapshot.dataset,
+    facts.dataset,
   )
 
 /** An endpoint as the index lists it; `operation` is its place in the reference: `/Strategy/stats`. */
@@ -48,7 +48,7 @@ export type Endpoint = { readonly path: string; readonly about: string; readonly
 export const docsIndex = (facts: GuideFacts, endpoints: readonly Endpoint[]): string =>
   servicePage(
     'Docs',
-    `Guides, endpoints and the API reference of ${facts.snapshot.dataset.name}.`,
+    `Guides, endpoints and the API reference of ${facts.dataset.name}.`,
     html`<h1>Docs</h1>
 <p class="lead">The history is free to read: GET, no key, JSON or tables. Published versions never change, and every figure can be checked.</p>
 <div class="columns"><section><h2>Guides</h2>
@@ -71,7 +71,7 @@ ${facts.signals === null ? '' : html`<li><a href="${facts.signals}/docs">The sig
       }) => html`<div id="${operation}"><dt><a href="/docs/reference#${operation}"><code>${path}</code></a></dt><dd>${about.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}${example(path, facts)}</dd></div>
 `,
     )}</dl></section>`,
-    facts.snapshot.dataset,
+    facts.dataset,
   )
 
 const guideLine = ({ name, title, about }: Guide): Markup =>

@@ -50,5 +50,6 @@ function factsOf(snapshot: Snapshot | undefined, settings: HistorySettings): Gui
   const strategy = snapshot && exampleStrategy(snapshot)
   if (strategy === undefined)
     throw new ApiError('not_ready', 'no dataset is loaded yet; /docs/reference needs none')
-  return { base: settings.publicBaseUrl, signals: settings.signalsBaseUrl, snapshot: snapshot!, strategy }
+  const { publicBaseUrl: base, signalsBaseUrl: signals } = settings
+  return { base, signals, dataset: snapshot!.dataset, strategy }
 }
