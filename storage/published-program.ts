@@ -10,8 +10,7 @@ import {
   programIndex,
 } from '#core/contract/program-files.ts'
 import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
-import type { ProgramData } from '#core/program/program.ts'
-import { parseProgramDataFile } from '#core/program/program-data-file.ts'
+import { type ProgramData, parseProgramDataFile } from '#core/program/program.ts'
 import type { ObjectStore, Stores } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
 import { readManifest, UnreadableError } from './published-manifest.ts'

@@ -7,8 +7,6 @@ import { DAYS_PER_YEAR, type Series } from './series.ts'
 /** Days of a window. */
 const WINDOW = 365
 
-export type RollingFigures = ReturnType<typeof rollingFigures>
-
 /**
  * Return, volatility, Sharpe ratio and beta of the 365 days up to and including each day from the 365th on, NaN where one is
  * undefined. Each is as the figure of the same name is defined for a whole series: the Sharpe ratio is undefined if the

@@ -48,14 +48,26 @@ export function toDailyMarks(closes: DailyCloses, from: EpochDay): DailyMarks {
   }
 }
 
-/** Throws unless a series over these bars can begin on `from`. `subject` names the strategy. */
-export function assertInception(subject: string, bars: Bars, from: EpochDay): void {
-  const first = firstCompleteDay(bars)
-  const last = toEpochDay(bars.t.at(-1)!)
-  if (Number.isInteger(from) && from >= first && from <= last) return
+/**
+ * The first day of a series over these bars: `from` or, if it is not given, the first that they cover from its midnight. Throws
+ * unless there are bars from that day on, of which none straddles midnight, because a close is booked on the UTC day of its open.
+ * `subject` names the strategy.
+ */
+export function inceptionOf(subject: string, bars: Bars, from: EpochDay | undefined): EpochDay {
+  const { t, timeframeMs } = bars
+  if (t.length === 0) throw new Error(`${subject}: there are no bars; provide at least one`)
+  if (!(timeframeMs > 0) || DAY_MS % timeframeMs !== 0) {
+    throw new Error(
+      `${subject}: a timeframe must divide the day (${DAY_MS} ms) so that no bar straddles midnight; ` +
+        `this one is ${timeframeMs} ms: provide bars of 1d or of a part of it`,
+    )
+  }
+  const [first, last] = [firstCompleteDay(bars), toEpochDay(t.at(-1)!)]
+  const day = from ?? first
+  if (Number.isInteger(day) && day >= first && day <= last) return day
   throw new Error(
     `${subject}: the inception must be a day that the bars cover from its midnight, ${describeDay(first)} to ` +
-      `${describeDay(last)}; it is ${describeDay(from)}: change the inception or provide more bars`,
+      `${describeDay(last)}; it is ${describeDay(day)}: change the inception or provide more bars`,
   )
 }
 

@@ -1,13 +1,7 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
-import { assertMarkable, type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
-import {
-  assertInception,
-  createDailyCloses,
-  type DailyCloses,
-  firstCompleteDay,
-  toDailyMarks,
-} from './daily.ts'
+import { type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
+import { createDailyCloses, type DailyCloses, inceptionOf, toDailyMarks } from './daily.ts'
 import { byEntry, cutTrade, endOf } from './ledger.ts'
 import { paidUpTo, type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from './resolve-trade.ts'
 import { type Costs, commissionRate, signOf, type Trade } from './trade.ts'
@@ -49,9 +43,7 @@ export type LedgerMarks = ReturnType<typeof markLedger>
  */
 export function markLedger(input: LedgerInput) {
   const { bars } = input
-  assertMarkable(`strategy ${input.id}`, bars)
-  const from = input.from ?? firstCompleteDay(bars)
-  assertInception(`strategy ${input.id}`, bars, from)
+  const from = inceptionOf(`strategy ${input.id}`, bars, input.from)
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
   const account = openAccount(ledger, terms)

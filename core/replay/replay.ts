@@ -1,13 +1,6 @@
 import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
-import { assertMarkable, type Bars, barAt, type Funding } from './bars.ts'
-import {
-  assertInception,
-  createDailyCloses,
-  type DailyCloses,
-  type DailyMarks,
-  firstCompleteDay,
-  toDailyMarks,
-} from './daily.ts'
+import { type Bars, barAt, type Funding } from './bars.ts'
+import { createDailyCloses, type DailyCloses, type DailyMarks, inceptionOf, toDailyMarks } from './daily.ts'
 import { digestJson } from './digest.ts'
 import { createEngine, type Engine, initialState } from './engine.ts'
 import type { StepEvent } from './events.ts'
@@ -60,22 +53,17 @@ export function replay<State>(input: ReplayInput<State>): Replay<State> {
 /**
  * The engine and the state with which a replay begins, for callers that step. Throws as `replay` does.
  */
-export function startReplay<State>({ strategy, bars, funding, costs, from }: ReplayInput<State>) {
+export function startReplay<State>({ strategy, bars, funding, costs, ...input }: ReplayInput<State>) {
   const subject = `strategy ${strategy.id}`
-  assertMarkable(subject, bars)
-  assertTimeframe(subject, strategy, bars)
-  const inception = from ?? firstCompleteDay(bars)
-  assertInception(subject, bars, inception)
-  const engine = createEngine({ strategy, costs, funding, ordersFromMs: inception * DAY_MS })
-  return { engine, state: initialState(engine), from: inception }
-}
-
-function assertTimeframe(subject: string, { timeframeMs }: Strategy<unknown>, bars: Bars): void {
-  if (timeframeMs === bars.timeframeMs) return
-  throw new Error(
-    `${subject}: the module expects bars of ${timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
-      'set the timeframe of the module in the catalogue',
-  )
+  const from = inceptionOf(subject, bars, input.from)
+  if (strategy.timeframeMs !== bars.timeframeMs) {
+    throw new Error(
+      `${subject}: the module expects bars of ${strategy.timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
+        'set the timeframe of the module in the catalogue',
+    )
+  }
+  const engine = createEngine({ strategy, costs, funding, ordersFromMs: from * DAY_MS })
+  return { engine, state: initialState(engine), from }
 }
 
 /**
