@@ -40,6 +40,10 @@ function accountReturns(trades: readonly TradeOutcome[]): number[] {
   })
 }
 
+/** A statistic of trades; undefined without any (`no_trades`). */
+const ofTrades = <T>(values: T[], statistic: (values: T[]) => Figure): Figure =>
+  values.length === 0 ? undefinedBecause('no_trades') : statistic(values)
+
 const HOUR_MS = 3_600_000
 
 /**
@@ -82,12 +86,10 @@ function runs(trades: readonly TradeOutcome[]) {
 
 function holdingHours(trades: readonly TradeOutcome[]) {
   const hours = trades.map(({ entry_time, exit_time }) => (exit_time - entry_time) / HOUR_MS)
-  const ofHours = (statistic: (values: number[]) => number): Figure =>
-    hours.length === 0 ? undefinedBecause('no_trades') : statistic(hours)
   return {
-    average_holding_hours: ofHours(mean),
-    median_holding_hours: ofHours(median),
-    max_holding_hours: ofHours(max),
+    average_holding_hours: ofTrades(hours, mean),
+    median_holding_hours: ofTrades(hours, median),
+    max_holding_hours: ofTrades(hours, max),
   }
 }
 
@@ -113,43 +115,34 @@ export function tradeFigures(trades: readonly TradeOutcome[]) {
 }
 
 /** `100 * wins / trades`. */
-export const winRatePct = (outcomes: readonly number[]): Figure =>
-  outcomes.length === 0
-    ? undefinedBecause('no_trades')
-    : percent(outcomes.filter(outcome => outcome > 0).length / outcomes.length)
+export const winRatePct = (outcomes: number[]): Figure =>
+  ofTrades(outcomes, all => percent(all.filter(outcome => outcome > 0).length / all.length))
 
 /** Sum of the wins / sum of the losses: 0 without a win, undefined if losses `<= 1e-12` (`no_losses`). */
-export const profitFactor = (outcomes: readonly number[]): Figure =>
-  outcomes.length === 0 ? undefinedBecause('no_trades') : gainsOverLosses(outcomes)
+export const profitFactor = (outcomes: number[]): Figure => ofTrades(outcomes, gainsOverLosses)
 
 /** The distribution of the outcomes. One R is the equity at risk in a trade, at any risk level. */
 function outcomeFigures(values: number[], k: number, baseRisk: number) {
-  const statistic = (of: (values: number[]) => number): Figure =>
-    values.length === 0 ? undefinedBecause('no_trades') : of(values)
-  const statisticPct = (of: (values: number[]) => number): Figure => statistic(() => percent(k * of(values)))
+  const statisticPct = (of: (values: number[]) => number): Figure =>
+    ofTrades(values, all => percent(k * of(all)))
   return {
     expectancy_pct: statisticPct(mean),
-    expectancy_r: statistic(() => mean(values) / baseRisk),
+    expectancy_r: ofTrades(values, all => mean(all) / baseRisk),
     median_trade_pct: statisticPct(median),
     std_trade_pct:
       values.length === 1 ? undefinedBecause('too_few_points') : statisticPct(sampleStandardDeviation),
     best_trade_pct: statisticPct(max),
     worst_trade_pct: statisticPct(min),
-    largest_loss_r: largestLoss(values, baseRisk),
-    sqn: systemQuality(values),
+    // The worst losing trade, negative.
+    largest_loss_r: ofTrades(values, all =>
+      min(all) < 0 ? min(all) / baseRisk : undefinedBecause('no_losses'),
+    ),
+    sqn: ofTrades(values, systemQuality),
   }
-}
-
-/** The worst losing trade, negative. */
-function largestLoss(values: number[], baseRisk: number): Figure {
-  if (values.length === 0) return undefinedBecause('no_trades')
-  const worst = min(values)
-  return worst < 0 ? worst / baseRisk : undefinedBecause('no_losses')
 }
 
 /** System quality number, `sqrt(N) * mean / std` (Van K. Tharp, Trade Your Way to Financial Freedom). */
 function systemQuality(values: number[]): Figure {
-  if (values.length === 0) return undefinedBecause('no_trades')
   if (values.length === 1) return undefinedBecause('too_few_points')
   if (isFlat(Float64Array.from(values))) return undefinedBecause('zero_variance')
   return (Math.sqrt(values.length) * mean(values)) / sampleStandardDeviation(values)

@@ -86,24 +86,21 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
   const accepted = dataset.accepted_findings.filter(
     ({ of, strategies }) => of !== strategy.id && strategies.includes(strategy.id),
   )
-  const rows: readonly (readonly [string, Markup | string])[] = [
+  const { ended, idle_since } = strategy
+  const rows: readonly (readonly [string, Markup | string | null])[] = [
     ['Record', ABOUT_MARKING[strategy.marking]],
     ['Verification', html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`],
-    ...resultsOf(strategy),
+    ['Results', resultsOf(strategy)],
     ['Published since', publishedOf(strategy, restated.length > 0)],
-    ...atOnceOf(snapshot, strategy),
-    ...(strategy.ended === null
-      ? []
-      : [['Ended', `${strategy.ended.on}. Reason: ${strategy.ended.reason}`] as const]),
-    ...(strategy.idle_since === null
-      ? []
-      : [['Last trade', `${strategy.idle_since}; the time since is its longest without one`] as const]),
+    ['Published at once', atOnceOf(snapshot, strategy)],
+    ['Ended', ended && `${ended.on}. Reason: ${ended.reason}`],
+    ['Last trade', idle_since && `${idle_since}; the time since is its longest without one`],
     ['Rules since', rulesOf(snapshot, strategy)],
     [
       'Restatements',
       restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
     ],
-    ...openOf(strategy),
+    ['Open position', openOf(strategy)],
     ['Costs', costsOf(strategy)],
     [
       'Risk',
@@ -112,7 +109,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
     ['Engine', `declared: ${strategy.engine}`],
     ['Data', html`declared: ${strategy.data_source}${accepted.map(describeAccepted)}`],
   ]
-  return html`<dl class="record">${rows.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`
+  return html`<dl class="record">${rows.map(([name, text]) => (text === null ? '' : html`<div><dt>${name}</dt><dd>${text}</dd></div>`))}</dl>`
 }
 
 /** A restatement, another module or another base risk begins a new history. */
@@ -145,15 +142,15 @@ function rulesOf(
 function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: StrategyData) {
   const later = lineage.filter(each => effectiveInstant(each) > (published_since ?? ''))
   const added = later.flatMap(({ at_once = [] }) => at_once).filter(each => each.id === id)
-  const most = `up to ${whole(Math.max(...added.map(({ n }) => n)))} days after it, not as they happened`
-  return added.length === 0 ? [] : [['Published at once', most] as const]
+  const most = Math.max(...added.map(({ n }) => n))
+  return added.length === 0 ? null : `up to ${whole(most)} days after it, not as they happened`
 }
 
 /** A position that is open at the end of the series is in its returns, and in no table of trades. */
 function openOf(strategy: StrategyData) {
   const { open_since: since } = groupOf(strategy, 'exposure')
-  const text = `since ${since}, at the end of ${strategy.window.to}: in the returns, not among the trades`
-  return typeof since === 'string' ? [['Open position', text] as const] : []
+  if (typeof since !== 'string') return null
+  return `since ${since}, at the end of ${strategy.window.to}: in the returns, not among the trades`
 }
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strategy }: StrategyData): string {
@@ -168,14 +165,14 @@ function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strate
 }
 
 /** The tolerance of a ledger, and how far its results are from their recomputation. */
-function resultsOf({ result_tolerance_bps: tolerance, measured }: StrategyData): [string, string][] {
+function resultsOf({ result_tolerance_bps: tolerance, measured }: StrategyData): string | null {
   const { trades_checked = 0, mean_deviation_bps: mean = null, largest_deviation_bps: most } = measured ?? {}
-  if (tolerance === null) return []
+  if (tolerance === null) return null
   const found =
     mean === null
       ? 'none recomputed'
       : `${whole(trades_checked)} recomputed; in the mean ${meanOf(mean)}, and ${hundredths(most ?? 0)} bp apart at most`
-  return [['Results', `given with the trades, to within ${decimal(tolerance, 1)} bp of equity: ${found}`]]
+  return `given with the trades, to within ${decimal(tolerance, 1)} bp of equity: ${found}`
 }
 
 const meanOf = (bps: number): string =>
@@ -205,22 +202,14 @@ function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup
 }
 
 /** `2 daily returns, 1 trade, another version of the module`. */
-export function describeRestatement({
-  daily,
-  weekly,
-  trades,
-  base_risk,
-  module_version,
-}: Restatement): string {
-  const counted = [
-    [daily, 'daily return'],
-    [weekly, 'weekly return'],
-    [trades, 'trade'],
-  ] as const
+export function describeRestatement(restatement: Restatement): string {
+  const { daily, weekly, trades, base_risk, module_version } = restatement
+  const counted = (count: number, what: string) =>
+    count > 0 ? [`${whole(count)} ${what}${count === 1 ? '' : 's'}`] : []
   return [
-    ...counted
-      .filter(([count]) => count > 0)
-      .map(([count, what]) => `${decimal(count, 0)} ${what}${count === 1 ? '' : 's'}`),
+    ...counted(daily, 'daily return'),
+    ...counted(weekly, 'weekly return'),
+    ...counted(trades, 'trade'),
     ...(base_risk ? ['another base risk'] : []),
     ...(module_version ? ['another version of the module'] : []),
   ].join(', ')
