@@ -10,11 +10,10 @@ import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { type Dot, dotChart } from '../charts/dot-chart.ts'
 import { definition } from '../definitions.ts'
-import { caveatOf, decimal, type FigureRow, figure, hundredths, numberOf, percent, whole } from '../format.ts'
+import { caveatOf, decimal, figure, hundredths, percent, whole } from '../format.ts'
 import { citation, type Markup } from '../layout.ts'
-import { COSTS } from './execution.ts'
-import { comparisonTable, figureList, groupOf, toGroup } from './groups.ts'
-import { HEADLINE, term } from './sections.ts'
+import { groupOf } from './groups.ts'
+import { term } from './sections.ts'
 
 /** What each state of verification says, where it stands. */
 const ABOUT_STATES = {
@@ -213,64 +212,6 @@ export function describeRestatement(restatement: Restatement): string {
     ...(base_risk ? ['another base risk'] : []),
     ...(module_version ? ['another version of the module'] : []),
   ].join(', ')
-}
-
-const probability = (value: number): string => percent(100 * value)
-const days = (value: number): string => `${whole(value)} days`
-
-const RISK_ADJUSTED: readonly FigureRow[] = [
-  ['sharpe_std_error', 'Standard error of the Sharpe ratio', hundredths],
-  ['probabilistic_sharpe_ratio', 'Probability that it is above 0', probability],
-  ['deflated_sharpe_ratio', 'Deflated Sharpe ratio', probability],
-  ['trials', 'Declared trials', whole],
-  ['min_track_record_days', 'Minimum track record length', days],
-  ['volatility_annualized_pct', 'Volatility', percent],
-  ['calmar', 'Calmar ratio', hundredths],
-]
-
-const BENCHMARK: readonly FigureRow[] = [
-  ['net_return_pct', 'Return of holding', percent],
-  ['max_drawdown_pct', 'Its max drawdown', percent],
-  ['excess_return_pct', 'Excess return, percentage points', value => decimal(value, 1)],
-  ['beta', 'Beta', hundredths],
-  ['alpha_annualized_pct', 'Alpha, annual', percent],
-  ['correlation', 'Correlation', hundredths],
-  ['up_capture_pct', 'Up capture', percent],
-  ['down_capture_pct', 'Down capture', percent],
-]
-
-/** What the printed page has no room for. */
-const BENCHMARK_MORE: readonly FigureRow[] = [
-  ['cagr_pct', 'CAGR of holding', percent],
-  ['excess_cagr_pct', 'Excess CAGR, percentage points', value => decimal(value, 1)],
-  ['sharpe_daily_annualized', 'Sharpe of holding', hundredths],
-  ['volatility_annualized_pct', 'Volatility of holding', percent],
-]
-
-/** The figures of groups, whose names open a definition. */
-export const GROUPS = {
-  risk_adjusted: RISK_ADJUSTED,
-  benchmark: [...BENCHMARK, ...BENCHMARK_MORE],
-  costs: COSTS,
-} as const
-
-export const evidenceSection = (strategy: StrategyData): Markup =>
-  figureList(strategy, 'risk_adjusted', RISK_ADJUSTED)
-export const benchmarkSection = (strategy: StrategyData): Markup =>
-  html`${figureList(strategy, 'benchmark', BENCHMARK)}<div class="screen">${figureList(strategy, 'benchmark', BENCHMARK_MORE)}</div>`
-
-/** Before and after the day of the first version. Trades or bars that come in after their day may be hindsight. */
-export function publicationSection(strategy: StrategyData): Markup {
-  const group = groupOf(strategy, 'since_publication')
-  const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`
-  return comparisonTable(
-    [
-      [term('before', 'Before publication'), { ...toGroup(group.before), n_days: group.days_before ?? null }],
-      [term('after', 'Since'), { ...toGroup(group.after), n_days: group.days_after ?? null }],
-    ],
-    [...HEADLINE, ['volatility_annualized_pct', 'Volatility', percent]],
-    html`<tr><th scope="row">Days</th>${count('days_before')}${count('days_after')}</tr>`,
-  )
 }
 
 /** Holding time against return of every closed trade. */

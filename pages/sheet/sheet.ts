@@ -7,27 +7,27 @@ import { type Defined, definitions } from '../definitions.ts'
 import { percent } from '../format.ts'
 import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from '../layout.ts'
 import {
+  benchmarkSection,
   costsSection,
   DEFINED_EXECUTION,
   DEFINED_REPLAYS,
   entriesOf,
+  evidenceSection,
   excursionsSection,
+  GROUPS,
   hasReplays,
+  publicationSection,
   replaysSection,
-} from './execution.ts'
+} from './groups.ts'
 import { noteOf, percentOf, riskSteps, type SheetModel, sheetFacts, sheetModel } from './model.ts'
 import {
   aliveness,
   badge,
-  benchmarkSection,
   besideBadge,
   citeSection,
   clockOf,
   correlationDefinitions,
   correlationSection,
-  evidenceSection,
-  GROUPS,
-  publicationSection,
   recordSection,
   stateName,
   statePopover,
