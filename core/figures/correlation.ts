@@ -43,7 +43,10 @@ export type CorrelationRows = {
  */
 export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {
   series.slice(fromRow).forEach(assertFinite)
-  const rows = emptyRows(series.length, fromRow, toRow)
+  const size = series.length
+  const cells = packedCell(size, fromRow, toRow, toRow)
+  const [rho, overlap] = [new Float64Array(cells).fill(Number.NaN), new Int32Array(cells)]
+  const rows = { size, fromRow, toRow, rho, overlap }
   correlateSameWindow(series, rows)
   correlateOthers(series, rows)
   return rows
@@ -53,17 +56,6 @@ export function correlateRows(series: readonly Series[], fromRow: number, toRow:
 function packedCell(size: number, fromRow: number, row: number, column: number): number {
   const above = row - fromRow
   return above * size - (above * (fromRow + row - 1)) / 2 + column - row
-}
-
-function emptyRows(size: number, fromRow: number, toRow: number): CorrelationRows {
-  const cells = packedCell(size, fromRow, toRow, toRow)
-  return {
-    size,
-    fromRow,
-    toRow,
-    rho: new Float64Array(cells).fill(Number.NaN),
-    overlap: new Int32Array(cells),
-  }
 }
 
 /** Series over the same window are standardised once; their correlations are then dot products. */

@@ -59,7 +59,11 @@ export function rollingFigures(plan: ProgramPlan, bars: Bars): Rolling | null {
       rolling: null,
     })
   }
-  return summary(cheaper.sort())
+  return {
+    windows,
+    win_rate: cheaper.filter(value => value > 0).length / windows,
+    median_cheaper: quantile(cheaper.sort(), 0.5),
+  }
 }
 
 /** `1 - average cost / dca`: positive if the program bought cheaper. Rounding errors count as 0. */
@@ -70,16 +74,6 @@ function cheaperThanDca(data: ProgramData): number {
   if (average === null || value === null) return 0
   const cheaper = 1 - average / value
   return Math.abs(cheaper) <= NEGLIGIBLE ? 0 : cheaper
-}
-
-function summary(ascending: Float64Array): Rolling {
-  let wins = 0
-  for (let i = 0; i < ascending.length; i++) if (ascending[i]! > 0) wins += 1
-  return {
-    windows: ascending.length,
-    win_rate: wins / ascending.length,
-    median_cheaper: quantile(ascending, 0.5),
-  }
 }
 
 /**
@@ -95,16 +89,13 @@ export function programProblems({ window }: ProgramPlan, bars: Bars): readonly s
 
 /** The vwap needs the volumes of the whole window, and one above zero. */
 function volumeProblems({ t, v }: Bars, { from, to }: Range): string[] {
-  let isTraded = from === to
-  for (let i = from; i < to; i++) {
-    if (Number.isNaN(v[i])) {
-      return [
-        `the bar at ${describeInstant(t[i]!)} must have a volume of 0 or more; it is blank: correct the bars`,
-      ]
-    }
-    if (v[i]! > 0) isTraded = true
+  const volumes = v.subarray(from, to)
+  const blank = volumes.findIndex(Number.isNaN)
+  if (blank >= 0) {
+    const at = describeInstant(t[from + blank]!)
+    return [`the bar at ${at} must have a volume of 0 or more; it is blank: correct the bars`]
   }
-  return isTraded
+  return from === to || volumes.some(volume => volume > 0)
     ? []
     : ['no bar of the window has any volume, so there is no vwap: provide bars with volumes']
 }

@@ -51,14 +51,13 @@ export function termsOf({ plan, bars, first, bars_planned }: ProgramData, cadenc
 }
 
 function totalOf(tiers: readonly Holding[]): Holding {
-  const total = { contributed: 0, deployed: 0, reserve: 0, btc: 0 }
-  for (const { contributed, deployed, reserve, btc } of tiers) {
-    total.contributed += contributed
-    total.deployed += deployed
-    total.reserve += reserve
-    total.btc += btc
+  const sum = (part: keyof Holding) => tiers.reduce((total, tier) => total + tier[part], 0)
+  return {
+    contributed: sum('contributed'),
+    deployed: sum('deployed'),
+    reserve: sum('reserve'),
+    btc: sum('btc'),
   }
-  return total
 }
 
 /** Dollars spent per BTC, costs included; null before the first purchase. */

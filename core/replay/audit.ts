@@ -2,8 +2,8 @@ import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAt
 import { FUNDING_JITTER_MS, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
 import { endOf, findOverlaps } from './ledger.ts'
 import type { Deviation } from './measures.ts'
-import { fundingOf, returnPerNotional, sumFunding } from './resolve-trade.ts'
-import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
+import { chargesOf, fundingOf, returnPerNotional } from './resolve-trade.ts'
+import { type Costs, signOf, type Trade } from './trade.ts'
 
 type AuditInput = {
   readonly trades: readonly Trade[]
@@ -54,7 +54,7 @@ const RESULT_DUST = 1e-9
  * O(trades log trades + bars with a position).
  */
 export function auditLedger(input: AuditInput): AuditProblem[] {
-  const audit = { ...input, ...chargesOf(input) }
+  const audit = prepare(input)
   const problems = input.trades.flatMap((trade, index) =>
     Object.entries(CHECKS).flatMap(([problem, check]) => {
       const what = check(trade, audit)
@@ -81,14 +81,13 @@ const CHECKS = {
   result: describeResultFault,
 } satisfies Record<string, (trade: Trade, audit: Audit) => string | null>
 
-const chargesOf = ({ bars, costs, funding }: AuditInput) => ({
-  feeRate: commissionRate(costs),
-  slippage: slippagePrice(costs),
-  funding: sumFunding(bars, funding),
-  unfunded: unfundedSpans(funding),
+const prepare = (input: AuditInput) => ({
+  ...input,
+  ...chargesOf(input.bars, input.costs, input.funding),
+  unfunded: unfundedSpans(input.funding),
 })
 
-type Audit = Omit<AuditInput, 'funding'> & ReturnType<typeof chargesOf>
+type Audit = ReturnType<typeof prepare>
 
 /**
  * Whether the audit can recompute the result of a trade: leverage and, once it is closed, its result are given. Without
@@ -238,7 +237,7 @@ function recompute(trade: Trade, audit: Audit) {
 
 /** How far each result that can be recomputed is from its recomputation. */
 export function measureResults(input: AuditInput): Deviation[] {
-  const audit = { ...input, ...chargesOf(input) }
+  const audit = prepare(input)
   return input.trades.flatMap(trade => {
     const found = recompute(trade, audit)
     if (found === null) return []

@@ -1,8 +1,8 @@
 import type { CostData, Excursion, TradeCosts } from '#core/figures/execution.ts'
 import { type Bars, type Funding, lastAtOrBefore } from './bars.ts'
 import { type LedgerInput, markLedger } from './marks.ts'
-import { paidUpTo, type ResolvedTrade, sumFunding } from './resolve-trade.ts'
-import { commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
+import { chargesOf, paidUpTo, type ResolvedTrade } from './resolve-trade.ts'
+import { signOf, type Trade } from './trade.ts'
 
 type CostInput = Omit<LedgerInput, 'trades'> & { readonly trades: readonly ResolvedTrade[] }
 
@@ -19,29 +19,22 @@ type CostInput = Omit<LedgerInput, 'trades'> & { readonly trades: readonly Resol
 export function costData({ trades, ...market }: CostInput): CostData | null {
   const { bars, funding, costs } = market
   if (trades.some(({ leverage }) => leverage === null)) return null
-  const terms = {
-    feeRate: commissionRate(costs),
-    slippage: slippagePrice(costs),
-    funding: sumFunding(bars, funding),
-  }
-  const parts = trades.map(trade => costsOf(trade, terms))
+  const charges = chargesOf(bars, costs, funding)
+  const parts = trades.map(trade => costsOf(trade, charges))
   const { daily } = markLedger({
     ...market,
-    trades: trades.map((trade, i) => atTwice(trade, parts[i] ?? null, terms.slippage)),
+    trades: trades.map((trade, i) => atTwice(trade, parts[i] ?? null, charges.slippage)),
     costs: { ...costs, commission_bps_per_side: 2 * costs.commission_bps_per_side },
     funding: funding === null ? null : doubled(funding),
   })
   return { trades: parts.filter(part => part !== null), doubled: daily }
 }
 
-type Terms = {
-  readonly feeRate: number
-  readonly slippage: number
-  readonly funding: ReturnType<typeof sumFunding>
-}
-
 /** Null while the trade is open. */
-function costsOf(trade: ResolvedTrade, { feeRate, slippage, funding }: Terms): TradeCosts | null {
+function costsOf(
+  trade: ResolvedTrade,
+  { feeRate, slippage, funding }: ReturnType<typeof chargesOf>,
+): TradeCosts | null {
   const { side, entry_time, exit_time, entry_price, exit_price, leverage, account_return } = trade
   if (exit_time === null || exit_price === null || leverage === null || account_return === null) return null
   const quantity = leverage / entry_price

@@ -3,8 +3,8 @@ import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
 import { type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
 import { createDailyCloses, type DailyCloses, inceptionOf, toDailyMarks } from './daily.ts'
 import { byEntry, cutTrade, endOf } from './ledger.ts'
-import { paidUpTo, type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from './resolve-trade.ts'
-import { type Costs, commissionRate, signOf, type Trade } from './trade.ts'
+import { chargesOf, paidUpTo, type ResolvedTrade, resolveTrade, type TradeTerms } from './resolve-trade.ts'
+import { type Costs, signOf, type Trade } from './trade.ts'
 
 export type LedgerInput = {
   /** The strategy's id, for error sentences. */
@@ -64,10 +64,9 @@ function refuse(id: string, index: number, why: string): never {
 }
 
 const toTerms = ({ bars, funding, costs, baseRisk }: LedgerInput): TradeTerms => ({
-  feeRate: commissionRate(costs),
+  ...chargesOf(bars, costs, funding),
   baseRisk,
   maxLeverage: costs.max_leverage,
-  funding: sumFunding(bars, funding),
 })
 
 function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): ResolvedTrade[] {
