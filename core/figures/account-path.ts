@@ -26,8 +26,8 @@ export function accountPath(daily: Series, weekly: Series, k: number): AccountPa
   assertFinite(weekly)
   assertFinite(daily)
   const curve = equityFromBaseline(daily.values, k)
-  const ruin = ruinIndex(curve)
-  return { daily, weekly, k, curve, depths: drawdowns(curve), ruinDay: ruin === null ? null : ruin - 1 }
+  const ruinDay = curve.at(-1) === 0 ? curve.indexOf(0) - 1 : null // an equity too small for a double is ruin, too
+  return { daily, weekly, k, curve, depths: drawdowns(curve), ruinDay }
 }
 
 const NO_WEEKS: Series = { period: 'weekly', first: 0, values: new Float64Array(0) }
@@ -91,15 +91,6 @@ export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
 
 /** A margin below the range of a double, for percent and for rounding to ten digits. */
 export const LARGEST_PUBLISHED = 1e306
-
-/**
- * The index in `curve` of the first point without equity, or null if the account survives. An equity too
- * small for a double counts as ruin too.
- */
-export function ruinIndex(curve: Float64Array): number | null {
-  if (curve[curve.length - 1] !== 0) return null
-  return curve.indexOf(0)
-}
 
 const notCompoundable = (value: number, i: number, k: number): RangeError =>
   new RangeError(

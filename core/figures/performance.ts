@@ -29,7 +29,6 @@ export function performanceFigures(daily: Series, weekly: Series, k: number) {
     start: n === 0 ? null : toIsoDate(daily.first),
     end: n === 0 ? null : toIsoDate(lastDay(daily)),
     ruined: ruinDay !== null,
-    // The day of ruin.
     ruin_t: ruinDay === null ? null : toIsoDate(dayOf(daily, ruinDay)),
     ...headlineFigures(path),
     ...unlessRuined(path, {

@@ -1,10 +1,9 @@
 import { DAY_MS } from '#core/calendar.ts'
 import { NEGLIGIBLE } from '#core/figures/figure.ts'
 import { quantile } from '#core/figures/quantile.ts'
-import { type Bars, describeInstant, endOfBars, sliceBars } from '#core/replay/bars.ts'
+import { type Bars, describeInstant, endOfBars, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
 import { dca } from './benchmarks.ts'
-import type { ProgramData, ProgramPlan, Rolling } from './program.ts'
-import { barsPerDay, plannedBars, type Range, warmUpBars, windowRange } from './program-window.ts'
+import { barsPerDay, type ProgramData, type ProgramPlan, type Rolling } from './program.ts'
 import { averageCost, simulate } from './simulate.ts'
 
 /**
@@ -20,11 +19,33 @@ export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
     plan,
     bars: sliceBars(bars, start, to),
     first: from - start,
-    bars_planned: plannedBars(plan.window, bars.timeframeMs),
+    // With those to come: it is known from the first day on, so a new bar never changes a contribution.
+    bars_planned: (plan.window.to - plan.window.from + 1) * barsPerDay(bars.timeframeMs),
     // At the newest close, whatever the window.
     mark: bars.t.length === 0 ? null : { at: endOfBars(bars), price: bars.c.at(-1)! },
     rolling: rollingFigures(plan, bars),
   }
+}
+
+/** A range of bars as indices: the first, and the one after the last. */
+type Range = { readonly from: number; readonly to: number }
+
+/** The bars that open inside the window; before it begins, an empty range at the end of the bars. */
+const windowRange = ({ from, to }: ProgramPlan['window'], { t }: Bars): Range => ({
+  from: countBefore(t, from * DAY_MS),
+  to: countBefore(t, (to + 1) * DAY_MS),
+})
+
+/** Number of the ascending times before the instant; times are whole milliseconds. */
+const countBefore = (times: Float64Array, ms: number): number => lastAtOrBefore(times, ms - 1) + 1
+
+/** Days of bars that a program keeps from before its window: the Mayer multiple uses 200. */
+const WARM_UP_DAYS = 200
+
+/** Number of bars before a window that its rules use: 200 days of bars, or more if a mean is longer. */
+function warmUpBars({ tiers }: ProgramPlan, timeframeMs: number): number {
+  const meanDays = tiers.map(({ rule }) => (rule.kind === 'mayer' ? rule.mean_days : 0))
+  return Math.max(WARM_UP_DAYS, ...meanDays) * barsPerDay(timeframeMs)
 }
 
 /** The length of a rolling program: a year. */

@@ -2,6 +2,7 @@
 // everything that could be a percent is a fraction, and money is a fraction of the equity; both become
 // percents and dollars at the wire.
 import { z } from 'zod'
+import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
 import type { Bars } from '#core/replay/bars.ts'
 
 export const TIER_NAMES = ['core', 'cyclical', 'tactical'] as const
@@ -126,3 +127,24 @@ const hasEqualColumns = ({ t, o, h, l, c, v }: Bars): boolean =>
 /** Fraction of a purchase that fee and slippage take. */
 export const costFraction = ({ fee_bps, slippage_bps }: ProgramPlan['costs']): number =>
   (fee_bps + slippage_bps) / 10_000
+
+/** Bars of a day, an integer for every timeframe that divides the day. */
+export const barsPerDay = (timeframeMs: number): number => DAY_MS / timeframeMs
+
+/** Whether the operator has paused the program on this day; a bar belongs to the UTC day of its open. */
+export const isPausedOn = (spans: ProgramPlan['paused'], day: EpochDay): boolean =>
+  spans.some(({ from, to }) => from <= day && (to === null || day <= to))
+
+export const DEPLOYMENT_STATES = ['not_started', 'accumulating', 'paused', 'complete'] as const
+type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
+
+/**
+ * `not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while
+ * the newest bar is in a paused span, else `accumulating`.
+ */
+export function deploymentState({ plan, bars, first, bars_planned }: ProgramData): DeploymentState {
+  const happened = bars.t.length - first
+  if (happened === 0) return 'not_started'
+  if (happened >= bars_planned) return 'complete'
+  return isPausedOn(plan.paused, toEpochDay(bars.t.at(-1)!)) ? 'paused' : 'accumulating'
+}

@@ -1,5 +1,15 @@
-import { costFraction, type ProgramData, type Tier, type TierName, type TierRule } from './program.ts'
-import { barsPerDay, contributionCount, pausedBars } from './program-window.ts'
+import { toEpochDay } from '#core/calendar.ts'
+import type { Bars } from '#core/replay/bars.ts'
+import {
+  barsPerDay,
+  costFraction,
+  isPausedOn,
+  type ProgramData,
+  type ProgramPlan,
+  type Tier,
+  type TierName,
+  type TierRule,
+} from './program.ts'
 
 type TierHolding = Holding & { readonly tier: TierName; readonly weight: number }
 
@@ -45,7 +55,8 @@ export function termsOf({ plan, bars, first, bars_planned }: ProgramData, cadenc
   return {
     closes: bars.c.subarray(first),
     cadence_bars: cadenceBars,
-    contributions: contributionCount(bars_planned, cadenceBars),
+    // One at bar 0 and at each multiple of the cadence; only the one at bar 0 if it is longer than the window.
+    contributions: Math.ceil(bars_planned / cadenceBars),
     cost: costFraction(plan.costs), // the fraction of a purchase that fee and slippage take
   }
 }
@@ -160,6 +171,14 @@ const outlookOf = ({ plan, bars, first }: ProgramData) => ({
   bars_per_day: barsPerDay(bars.timeframeMs),
   paused: pausedBars(plan.paused, bars, first),
 })
+
+/** For each bar from `first` on: 1 if the program is paused, otherwise 0. */
+function pausedBars(spans: ProgramPlan['paused'], { t }: Bars, first: number): Uint8Array {
+  const paused = new Uint8Array(t.length - first)
+  if (spans.length === 0) return paused
+  for (let i = 0; i < paused.length; i++) paused[i] = isPausedOn(spans, toEpochDay(t[first + i]!)) ? 1 : 0
+  return paused
+}
 
 type MayerRule = Extract<TierRule, { kind: 'mayer' }>
 

@@ -63,19 +63,16 @@ ${facts.signals === null ? '' : html`<li><a href="${facts.signals}/docs">The sig
 </ul></section></div>
 <section><h2 id="endpoints">Endpoints</h2>
 <p class="note">Each leads to its part of the reference. A path of the data has a pinned twin under <code>/v1/snapshots/{version}/</code>.</p>
-<dl class="endpoints">${endpoints.map(
-      ({
-        path,
-        about,
-        operation,
-      }) => html`<div id="${operation}"><dt><a href="/docs/reference#${operation}"><code>${path}</code></a></dt><dd>${about.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}${example(path, facts)}</dd></div>
-`,
-    )}</dl></section>`,
+<dl class="endpoints">${endpoints.map(each => endpointLine(each, facts))}</dl></section>`,
     facts.dataset,
   )
 
 const guideLine = ({ name, title, about }: Guide): Markup =>
   html`<li><a href="/docs/guides/${name}">${title}</a>: ${about.charAt(0).toLowerCase()}${about.slice(1)}</li>
+`
+
+const endpointLine = ({ path, about, operation }: Endpoint, facts: GuideFacts): Markup =>
+  html`<div id="${operation}"><dt><a href="/docs/reference#${operation}"><code>${path}</code></a></dt><dd>${about.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}${example(path, facts)}</dd></div>
 `
 
 const example = (path: string, { strategy: { id } }: GuideFacts): Markup =>
