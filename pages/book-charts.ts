@@ -9,19 +9,13 @@ import { legend } from './charts/svg.ts'
 /** Beside the series, what the page contains for its script. */
 export type BookFacts = { readonly caveat: string | null }
 
-export type BookSeries = {
-  readonly book: Series
-  /** Returns of holding each instrument, by its name. */
-  readonly held: ReadonlyMap<string, Series>
-}
-
 type Days = LineChart['days']
 
 /** The style sheet draws so many series differently: instruments after the first one. */
 const SERIES = 12
 
-/** What the charts draw. */
-export function bookModel({ book, held }: BookSeries) {
+/** What the charts draw; `held` are the returns of holding each instrument, by its name. */
+export function bookModel(book: Series, held: ReadonlyMap<string, Series>) {
   const curve = equityFromBaseline(book.values)
   const lines: Line[] = [
     { name: 'Equal-weight book', kind: 'main', first: book.first - 1, values: curve },

@@ -252,7 +252,7 @@ type DipRule = Extract<TierRule, { kind: 'dips' }>
  */
 export function dipAppetite(rule: DipRule, { closes, first, paused }: Outlook): Float64Array {
   const fraction = new Float64Array(closes.length - first)
-  let high = highest(closes, first)
+  let high = closes.subarray(0, first).reduce((highest, close) => Math.max(highest, close), 0)
   let touched = 0
   for (let bar = 0; bar < fraction.length; bar++) {
     const close = closes[first + bar]!
@@ -266,13 +266,6 @@ export function dipAppetite(rule: DipRule, { closes, first, paused }: Outlook): 
     touched = reached
   }
   return fraction
-}
-
-/** The highest of the first `count` values; 0, below every price, if there are none. */
-function highest(values: Float64Array, count: number): number {
-  let high = 0
-  for (let i = 0; i < count; i++) if (values[i]! > high) high = values[i]!
-  return high
 }
 
 /** Number of steps at or above the close. It compares prices, because 1 - 80 / 100 is less than 0.2. */

@@ -33,7 +33,7 @@ export function toDailyMarks(closes: DailyCloses, from: EpochDay): DailyMarks {
   const equity = closes.equity.slice(offset)
   const returns = new Float64Array(equity.length)
   const daysWithoutBars: EpochDay[] = []
-  let before = lastKnown(closes.equity, offset)
+  let before = closes.equity.subarray(0, offset).findLast(known => !Number.isNaN(known)) ?? 1
   for (let i = 0; i < equity.length; i++) {
     if (Number.isNaN(equity[i])) {
       daysWithoutBars.push(from + i)
@@ -73,10 +73,3 @@ export function inceptionOf(subject: string, bars: Bars, from: EpochDay | undefi
 
 // An invalid epoch day (a fraction, NaN) must not cause another error here.
 const describeDay = (day: EpochDay): string => describeInstant(day * DAY_MS)
-
-function lastKnown(equity: Float64Array, before: number): number {
-  for (let i = before - 1; i >= 0; i--) {
-    if (!Number.isNaN(equity[i])) return equity[i]!
-  }
-  return 1
-}
