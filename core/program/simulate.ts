@@ -252,7 +252,8 @@ type DipRule = Extract<TierRule, { kind: 'dips' }>
  */
 export function dipAppetite(rule: DipRule, { closes, first, paused }: Outlook): Float64Array {
   const fraction = new Float64Array(closes.length - first)
-  let high = closes.subarray(0, first).reduce((highest, close) => Math.max(highest, close), 0)
+  let high = 0 // below every price
+  for (let i = 0; i < first; i++) if (closes[i]! > high) high = closes[i]!
   let touched = 0
   for (let bar = 0; bar < fraction.length; bar++) {
     const close = closes[first + bar]!

@@ -55,16 +55,17 @@ const RESULT_DUST = 1e-9
  */
 export function auditLedger(input: AuditInput): AuditProblem[] {
   const audit = prepare(input)
-  const problems = input.trades.flatMap((trade, index) =>
-    Object.entries(CHECKS).flatMap(([problem, check]) => {
+  const problems: AuditProblem[] = []
+  input.trades.forEach((trade, index) => {
+    for (const [problem, check] of CHECK_LIST) {
       const what = check(trade, audit)
-      return what === null
-        ? []
-        : { index, problem: problem as keyof typeof CHECKS, message: `trade ${index} ${what}` }
-    }),
-  )
-  return [...problems, ...auditOverlaps(input)].sort((a, b) => a.index - b.index)
+      if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
+    }
+  })
+  return problems.concat(auditOverlaps(input)).sort((a, b) => a.index - b.index)
 }
+
+type Check = (trade: Trade, audit: Audit) => string | null
 
 /** By problem, in the order in which those of a trade are reported: the rest of the sentence that names it, or null. */
 const CHECKS = {
@@ -79,7 +80,9 @@ const CHECKS = {
   stop_missed: describeMissedStop,
   funding: describeFundingFault,
   result: describeResultFault,
-} satisfies Record<string, (trade: Trade, audit: Audit) => string | null>
+} satisfies Record<string, Check>
+
+const CHECK_LIST = Object.entries(CHECKS) as [keyof typeof CHECKS, Check][]
 
 const prepare = (input: AuditInput) => ({
   ...input,
