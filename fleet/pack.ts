@@ -1,17 +1,8 @@
 // Values of a computation as bytes: JSON for their structure, and numbers of arrays as they are in memory. Equal values have
 // equal bytes, so a digest compares them.
 
-const ARRAYS = {
-  Float64Array,
-  Float32Array,
-  Uint8Array,
-  Uint16Array,
-  Uint32Array,
-  Int8Array,
-  Int16Array,
-  Int32Array,
-}
-type ArrayName = keyof typeof ARRAYS
+/** Those that values of a computation have. */
+const ARRAYS = { Float64Array, Uint8Array, Uint32Array, Int32Array }
 
 /** What JSON cannot express has this key; no value of ours does. */
 const MARK = '$pack'
@@ -55,6 +46,6 @@ export function unpack<Value>(packed: Uint8Array): Value {
     if (kind === 'number') return Number(of)
     if (kind === 'Map') return new Map(of as [unknown, unknown][])
     const copy = new Uint8Array(packed.subarray(start + at, start + at + bytes)) // `slice` of a Buffer copies nothing
-    return new ARRAYS[kind as ArrayName](copy.buffer)
+    return new ARRAYS[kind as keyof typeof ARRAYS](copy.buffer)
   }) as Value
 }

@@ -1,27 +1,21 @@
 // The charts of the equal-weight book: functions of published series, at night and in the browser.
+
+import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import { drawdowns } from '#core/figures/drawdown.ts'
-import { equityCurve, equityFromBaseline } from '#core/figures/equity-curve.ts'
 import type { Series } from '#core/figures/series.ts'
-import { drawdownChartOf, equityChartOf } from './charts/account-charts.ts'
-import { type Line, type LineChart, lineChart } from './charts/line-chart.ts'
+import { drawdownChartOf, equityChartOf, type Line, type LineChart, lineChart } from './charts/line-chart.ts'
 import { legend } from './charts/svg.ts'
 
 /** Beside the series, what the page contains for its script. */
 export type BookFacts = { readonly caveat: string | null }
-
-export type BookSeries = {
-  readonly book: Series
-  /** Returns of holding each instrument, by its name. */
-  readonly held: ReadonlyMap<string, Series>
-}
 
 type Days = LineChart['days']
 
 /** The style sheet draws so many series differently: instruments after the first one. */
 const SERIES = 12
 
-/** What the charts draw. */
-export function bookModel({ book, held }: BookSeries) {
+/** What the charts draw; `held` are the returns of holding each instrument, by its name. */
+export function bookModel(book: Series, held: ReadonlyMap<string, Series>) {
   const curve = equityFromBaseline(book.values)
   const lines: Line[] = [
     { name: 'Equal-weight book', kind: 'main', first: book.first - 1, values: curve },

@@ -3,8 +3,8 @@ import { html, raw } from 'hono/html'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
+import type { FigureValues } from '#core/figures/figure.ts'
 import { lastDay } from '#core/figures/series.ts'
-import type { FigureValues } from '#core/figures/split-figures.ts'
 import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
 import { caveatOf, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
@@ -65,7 +65,7 @@ function together(snapshot: Snapshot): Markup {
   const facts: BookFacts = { caveat: caveatOf(dataset) }
   const held = new Map(benchmarks.map(({ instrument, daily }) => [instrument, daily]))
   const days = { from: published.first, to: lastDay(published) }
-  const { equity, underwater } = bookCharts(facts, bookModel({ book: published, held }), days)
+  const { equity, underwater } = bookCharts(facts, bookModel(published, held), days)
   return html`<section><h2>All of them, equally weighted</h2>
 <p class="note">Equal parts of the strategies alive on each day, at base risk, rebalanced daily.
 Days before a strategy was published are in it; adding or removing one changes the past.</p>

@@ -66,15 +66,12 @@ export function definitions(figures: readonly Defined[]): Markup {
       html`${description}${formula === undefined ? '' : html` <code>${formula}</code>`}${isExplained ? html` <button type="button" class="term" popovertarget="symbols-${group}">Symbols</button>` : ''} API: <code>${answer}/${path}</code>`,
     )
   })
-  const symbols = [...groups].map(
-    ([
-      group,
-      text,
-    ]) => html`<div id="symbols-${group}" popover class="about"><strong>Symbols</strong> ${text}</div>
-`,
-  )
-  return html`${texts}${symbols}`
+  return html`${texts}${[...groups].map(symbolsOf)}`
 }
+
+const symbolsOf = ([group, text]: readonly [string, string]): Markup =>
+  html`<div id="symbols-${group}" popover class="about"><strong>Symbols</strong> ${text}</div>
+`
 
 /** The definition of a figure that only pages have. */
 export const definition = (id: string, name: string, text: Markup | string): Markup =>

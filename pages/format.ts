@@ -2,8 +2,8 @@
 import { format } from 'd3-format'
 import { html } from 'hono/html'
 import { toPercent } from '#core/contract/rounding.ts'
+import type { FigureValue, FigureValues } from '#core/figures/figure.ts'
 import { DAYS_PER_YEAR, FEWEST_DAYS } from '#core/figures/series.ts'
-import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 
 /** What is printed for a figure that is not defined. */
 export const NONE = '–'

@@ -9,7 +9,7 @@ import {
   programPreview,
   type SimulationInput,
 } from '#core/contract/payloads/program.ts'
-import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
+import { BENCHMARK_NAMES } from '#core/program/benchmarks.ts'
 import type { TierName } from '#core/program/program.ts'
 import { barChart } from './charts/bar-chart.ts'
 import { escapeText, legend, tenth } from './charts/svg.ts'
@@ -208,10 +208,6 @@ ${comparison('simulation', avg_cost_basis, benchmarks)}
 <p class="note">dca has the cadence of the input.</p>`
 }
 
-type Compared = Readonly<
-  Record<BenchmarkName, { readonly value: number | null; readonly pct_cheaper: number | null }>
->
-
 /** A published number with all of its digits for programs, and a rounded one for people. */
 const digits = (value: number | null, print: (value: number) => string): Markup =>
   html`<data value="${value ?? ''}">${value === null ? NONE : print(value)}</data>`
@@ -225,7 +221,11 @@ function definitionOf(field: z.ZodType): string {
 }
 
 /** What the same dollars cost and bought, by the program and by each benchmark. `labelledBy` is the id of a heading. */
-const comparison = (labelledBy: string, average: number | null, against: Compared): Markup => html`
+const comparison = (
+  labelledBy: string,
+  average: number | null,
+  against: ProgramSimulation['benchmarks'],
+): Markup => html`
 <div class="scroll" tabindex="0" role="region" aria-labelledby="${labelledBy}"><table class="compared">
 <thead><tr><th scope="col">By</th><th scope="col">Cost of 1 BTC, US$</th><th scope="col">BTC for 1000 US$</th><th scope="col">Cheaper, %</th></tr></thead>
 <tbody><tr class="total"><th scope="row">The program</th>${cost(average)}<td></td></tr>

@@ -2,7 +2,7 @@
 import { extent } from 'd3-array'
 import { html, raw } from 'hono/html'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { equityCurve } from '#core/figures/equity-curve.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
 import { logarithmicScale } from './charts/axes.ts'
 import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'
@@ -67,16 +67,15 @@ export const strategiesTable = (
 <p data-with-script><label>Search <input type="search" data-filter="strategies" autocomplete="off"></label> <span id="strategies-matches" role="status"></span></p>
 <div class="scroll${isChoice ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book" id="strategies" data-sortable>
 <thead><tr><th scope="col">Strategy</th>${COLUMNS.map(column => html`<th scope="col"${wide(column)}${column.isSorted === false ? raw(' data-sortable="no"') : ''}>${column.title}</th>`)}</tr></thead>
-<tbody>${shortLast(snapshot.strategies).map(
-  strategy => html`
+<tbody>${snapshot.strategies
+  .toSorted((a, b) => rankOf(a) - rankOf(b))
+  .map(
+    strategy => html`
 <tr><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(column => html`<td${wide(column)}>${column.cell(strategy, snapshot)}</td>`)}</tr>`,
-)}</tbody></table></div>
+  )}</tbody></table></div>
 ${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
 
-/** Those with a Sharpe ratio first, those that ended last, and each part in the order of the catalogue. */
-const shortLast = (strategies: readonly StrategyData[]): readonly StrategyData[] =>
-  strategies.toSorted((a, b) => rankOf(a) - rankOf(b))
-
+/** Those with a Sharpe ratio come first, those that ended last, and each part is in the order of the catalogue. */
 const rankOf = ({ ended, figures }: StrategyData): number =>
   ended !== null ? 2 : isShort(figures.values) ? 1 : 0
 

@@ -9,8 +9,7 @@ import {
   renderPreview,
 } from '#core/dataset/resources/program/records.ts'
 import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
-import type { ProgramData } from '#core/program/program.ts'
-import { toProgramDataFile } from '#core/program/program-data-file.ts'
+import { type ProgramData, toProgramDataFile } from '#core/program/program.ts'
 import { sha256 } from '#storage/digest.ts'
 import { parseJson, toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'

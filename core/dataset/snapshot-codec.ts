@@ -9,8 +9,8 @@ import {
   uint8,
 } from '@uwdata/flechette'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import type { FigureValues } from '#core/figures/figure.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
-import type { FigureValues } from '#core/figures/split-figures.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { readAncestor } from './lineage.ts'
 import {

@@ -1,7 +1,8 @@
 // The dataset as bytes. This file and its two siblings own the format; `docs/publishing.md` describes it to
 // readers in other languages.
+
+import type { FigureBlock } from '#core/figures/figure.ts'
 import type { Period } from '#core/figures/series.ts'
-import type { FigureBlock } from '#core/figures/split-figures.ts'
 import type { DatasetRecord, Others, StrategyRecord } from './snapshot.ts'
 
 export const SNAPSHOT_FILES = {

@@ -1,9 +1,8 @@
-import { type AccountPath, allUndefined, dailyPath, unlessRuined } from './account-path.ts'
+import { type AccountPath, allUndefined, cagr, dailyPath, unlessRuined } from './account-path.ts'
 import { completeMonthReturns } from './calendar-periods.ts'
-import { cagr } from './equity-curve.ts'
 import { type Figure, mapFigure, NEGLIGIBLE, percent, undefinedBecause } from './figure.ts'
 import { isFlat, mean } from './moments.ts'
-import { MIN_OVERLAP, pearson } from './pearson.ts'
+import { correlationFigure, MIN_OVERLAP } from './pearson.ts'
 import { holdingFigures } from './performance.ts'
 import { DAYS_PER_YEAR, lastDay, type Series, sliceSeries } from './series.ts'
 import { annualized } from './sharpe.ts'
@@ -46,7 +45,7 @@ function regression({ daily: { values }, k }: AccountPath, { daily: { values: be
   return {
     beta: mapFigure(slope, value => k * value),
     alpha_annualized_pct: annualized(values, DAYS_PER_YEAR, () => mapFigure(slope, alpha)),
-    correlation: correlation(values, benchmark),
+    correlation: correlationFigure(values, benchmark, 0, values.length, MIN_OVERLAP.daily),
   }
 }
 
@@ -66,12 +65,6 @@ export function beta(returns: Float64Array, benchmark: Float64Array): Figure {
     variance += deviation * deviation
   }
   return covariance / variance
-}
-
-function correlation(returns: Float64Array, benchmark: Float64Array): Figure {
-  if (returns.length < MIN_OVERLAP.daily) return undefinedBecause('too_few_points')
-  const rho = pearson(returns, 0, benchmark, 0, returns.length)
-  return Number.isNaN(rho) ? undefinedBecause('zero_variance') : rho
 }
 
 /** Of complete months, in which the benchmark rose and in which it fell. */

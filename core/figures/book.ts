@@ -1,7 +1,6 @@
 import { toIsoDate } from '#core/calendar.ts'
-import { completeWeeks } from './derived-series.ts'
 import { performanceFigures } from './performance.ts'
-import { assertFinite, dayOf, lastDay, type Series } from './series.ts'
+import { assertFinite, completeWeeks, dayOf, lastDay, type Series } from './series.ts'
 
 /** The equal-weight book, and for each of its days the number of strategies that it consists of. */
 export type Book = { readonly daily: Series; readonly alive: Uint32Array }

@@ -43,7 +43,10 @@ export type CorrelationRows = {
  */
 export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {
   series.slice(fromRow).forEach(assertFinite)
-  const rows = emptyRows(series.length, fromRow, toRow)
+  const size = series.length
+  const cells = packedCell(size, fromRow, toRow, toRow)
+  const [rho, overlap] = [new Float64Array(cells).fill(Number.NaN), new Int32Array(cells)]
+  const rows = { size, fromRow, toRow, rho, overlap }
   correlateSameWindow(series, rows)
   correlateOthers(series, rows)
   return rows
@@ -55,17 +58,6 @@ function packedCell(size: number, fromRow: number, row: number, column: number):
   return above * size - (above * (fromRow + row - 1)) / 2 + column - row
 }
 
-function emptyRows(size: number, fromRow: number, toRow: number): CorrelationRows {
-  const cells = packedCell(size, fromRow, toRow, toRow)
-  return {
-    size,
-    fromRow,
-    toRow,
-    rho: new Float64Array(cells).fill(Number.NaN),
-    overlap: new Int32Array(cells),
-  }
-}
-
 /** Series over the same window are standardised once; their correlations are then dot products. */
 function correlateSameWindow(
   series: readonly Series[],
@@ -74,11 +66,10 @@ function correlateSameWindow(
   for (const members of sameWindows(series, fromRow)) {
     const rows = members.filter(i => i < toRow)
     if (rows.length === 0) continue
-    const { length } = series[members[0]!]!.values
-    const standard = new Float64Array(length)
+    const standard = new Float64Array(series[members[0]!]!.values.length)
     const column = (i: number) => standardize(series[members[i]!]!.values, standard)
     for (const i of rows) rho[packedCell(size, fromRow, i, i)] = 1
-    dotProducts({ count: members.length, length, column }, rows.length, (a, b, dot) => {
+    dotProducts(members.length, column, rows.length, (a, b, dot) => {
       rho[packedCell(size, fromRow, members[a]!, members[b]!)] = clampCorrelation(dot)
     })
   }
@@ -187,13 +178,6 @@ function mirror({ size, fromRow, toRow, rho, overlap }: CorrelationRows, matrix:
 /** Receives the dot product of columns `i < j`. */
 type StoreDot = (i: number, j: number, dot: number) => void
 
-/** The columns to multiply: `column(i)` is called once for each `i`, in order, and may reuse its array. */
-export type Columns = {
-  readonly count: number
-  readonly length: number
-  readonly column: (i: number) => Float64Array
-}
-
 /** Columns that each row is multiplied with at a time. */
 const ABREAST = 4
 
@@ -206,8 +190,15 @@ const NEAR_ROWS = 64
  * a plain loop: it depends neither on other columns, nor on the order of the two, nor on the machine.
  *
  * Cost: a copy of the columns in memory.
+ *
+ * @param column called once for each index, in order; it may reuse its array
  */
-export function dotProducts({ count, column }: Columns, rowCount: number, store: StoreDot): void {
+export function dotProducts(
+  count: number,
+  column: (i: number) => Float64Array,
+  rowCount: number,
+  store: StoreDot,
+): void {
   const columns = Array.from({ length: count }, (_, i) => column(i).slice())
   for (let from = 0; from < rowCount; from += NEAR_ROWS) {
     for (let j = from + 1; j < count; j += ABREAST) {

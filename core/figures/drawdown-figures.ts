@@ -1,7 +1,6 @@
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
-import { type AccountPath, orTooFew, unlessRuined } from './account-path.ts'
+import { type AccountPath, orTooFew, unlessRuined, worstReturn } from './account-path.ts'
 import { type DrawdownEpisode, daysUnderwater, deepestEpisodes, drawdownEpisodes } from './drawdown.ts'
-import { worstReturn } from './equity-curve.ts'
 import { type Figure, percent, percentFigure, share, undefinedBecause } from './figure.ts'
 import { longestRun } from './moments.ts'
 import { tailMean } from './quantile.ts'

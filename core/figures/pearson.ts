@@ -61,11 +61,17 @@ function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; cou
 }
 
 /**
- * Autocorrelation at lag 1: the Pearson correlation of `r_1..r_{n-1}` with `r_2..r_n`, each with its own
- * mean. Undefined with fewer than 3 points (`too_few_points`) and if either part is flat (`zero_variance`).
+ * The correlation of `count` values of `x` with as many of `y`, from `yFrom` on. Undefined with fewer than `fewest`
+ * (`too_few_points`), and if either is flat (`zero_variance`).
  */
-export function autocorrelationLag1(returns: Float64Array): Figure {
-  if (returns.length < 3) return undefinedBecause('too_few_points')
-  const rho = pearson(returns, 0, returns, 1, returns.length - 1)
+export function correlationFigure(
+  x: Float64Array,
+  y: Float64Array,
+  yFrom: number,
+  count: number,
+  fewest: number,
+): Figure {
+  if (count < fewest) return undefinedBecause('too_few_points')
+  const rho = pearson(x, 0, y, yFrom, count)
   return Number.isNaN(rho) ? undefinedBecause('zero_variance') : rho
 }

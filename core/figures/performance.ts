@@ -1,10 +1,9 @@
-import { toIsoDate } from '#core/calendar.ts'
-import { type AccountPath, accountPath, unlessRuined } from './account-path.ts'
+import { parseIsoInstant, toEpochDay, toIsoDate } from '#core/calendar.ts'
+import { type AccountPath, accountPath, allUndefined, cagr, dailyPath, unlessRuined } from './account-path.ts'
 import { daysUnderwater, maxDrawdown } from './drawdown.ts'
-import { cagr } from './equity-curve.ts'
-import { percent, percentFigure, undefinedBecause } from './figure.ts'
+import { type Figure, percent, percentFigure, type UndefinedReason, undefinedBecause } from './figure.ts'
 import { longestRun, sampleDeviation } from './moments.ts'
-import { DAYS_PER_YEAR, dayOf, lastDay, type Series, WEEKS_PER_YEAR } from './series.ts'
+import { DAYS_PER_YEAR, dayOf, lastDay, type Series, sliceSeries, WEEKS_PER_YEAR } from './series.ts'
 import { annualized, sharpe, sortino } from './sharpe.ts'
 
 /**
@@ -30,7 +29,6 @@ export function performanceFigures(daily: Series, weekly: Series, k: number) {
     start: n === 0 ? null : toIsoDate(daily.first),
     end: n === 0 ? null : toIsoDate(lastDay(daily)),
     ruined: ruinDay !== null,
-    // The day of ruin.
     ruin_t: ruinDay === null ? null : toIsoDate(dayOf(daily, ruinDay)),
     ...headlineFigures(path),
     ...unlessRuined(path, {
@@ -59,4 +57,35 @@ export function holdingFigures(path: AccountPath) {
       volatility_annualized_pct: values.length < 2 ? undefinedBecause('too_few_points') : volatility,
     }),
   }
+}
+
+/** The instant since when the history of a strategy is published; `isNew` if no version before has it. */
+export type Publication = { readonly since: string; readonly isNew: boolean }
+
+/**
+ * The `since_publication` block: the days up to and including that of the first version with this history, and the later
+ * ones, which nobody could know when it was published. All of it is undefined before a version is compared, and the later
+ * part in the first version (`not_published`). After a ruin there is no later part (`ruin`).
+ */
+export function sincePublicationFigures(daily: Series, publication: Publication | null) {
+  const day = publication === null ? lastDay(daily) : toEpochDay(parseIsoInstant(publication.since)!)
+  const before = dailyPath(sliceSeries(daily, null, day))
+  const after = dailyPath(sliceSeries(daily, day + 1, null))
+  const unknown = publication === null ? 'not_published' : null
+  const noLater = publication?.isNew ? 'not_published' : before.ruinDay === null ? null : 'ruin'
+  return {
+    published_since: publication?.since ?? null,
+    ...unless(unknown, { days_before: before.daily.values.length, days_after: after.daily.values.length }),
+    before: unless(unknown, partFigures(before)),
+    after: unless(unknown ?? noLater, partFigures(after)),
+  }
+}
+
+const unless = <Field extends string>(reason: UndefinedReason | null, block: Record<Field, Figure>) =>
+  reason === null ? block : allUndefined(block, reason)
+
+function partFigures(part: AccountPath) {
+  const figures = holdingFigures(part)
+  const { cagr_pct: _, ...others } = figures
+  return { ...figures, ...unless(part.daily.values.length === 0 ? 'too_few_points' : null, others) }
 }

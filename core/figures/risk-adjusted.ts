@@ -1,7 +1,6 @@
-import { type AccountPath, orTooFew, unlessRuined } from './account-path.ts'
+import { type AccountPath, cagr, orTooFew, unlessRuined } from './account-path.ts'
 import { completeMonthReturns } from './calendar-periods.ts'
 import { maxDrawdown, painIndex, ulcerIndex } from './drawdown.ts'
-import { cagr } from './equity-curve.ts'
 import { type Figure, mapFigure, NEGLIGIBLE, percent, share, undefinedBecause } from './figure.ts'
 import {
   gainsOverLosses,
@@ -11,7 +10,7 @@ import {
   sampleVariance,
   standardizedMoments,
 } from './moments.ts'
-import { autocorrelationLag1, pearson } from './pearson.ts'
+import { correlationFigure } from './pearson.ts'
 import { tailMean, tailQuantile, tailRatio } from './quantile.ts'
 import { DAYS_PER_YEAR, MONTHS_PER_YEAR, WEEKS_PER_YEAR } from './series.ts'
 import { annualized, downsideDeviation, sharpe, sharpeInference, sortino } from './sharpe.ts'
@@ -113,15 +112,14 @@ const kellyLeverage = (values: Float64Array, k: number): Figure =>
  * @param curve the equity with its baseline, without ruin
  */
 export function stability(returns: Float64Array, curve: Float64Array): Figure {
-  if (returns.length < 3) return undefinedBecause('too_few_points')
-  if (isFlat(returns)) return undefinedBecause('zero_variance')
-  const rho = pearson(Float64Array.from(returns.keys()), 0, curve.map(Math.log), 1, returns.length)
-  return Number.isNaN(rho) ? undefinedBecause('zero_variance') : rho * rho
+  if (returns.length >= 3 && isFlat(returns)) return undefinedBecause('zero_variance')
+  const days = Float64Array.from(returns.keys())
+  return mapFigure(correlationFigure(days, curve.map(Math.log), 1, days.length, 3), rho => rho * rho)
 }
 
 /**
  * Of all days, with a position or not. VaR and CVaR: the 5 % and 1 % quantiles, and the means of the days up
- * to them.
+ * to them. Autocorrelation: of the days with those after them, each part with its own mean.
  */
 function dailyShape({ daily: { values }, k }: AccountPath) {
   const n = values.length
@@ -140,6 +138,6 @@ function dailyShape({ daily: { values }, k }: AccountPath) {
     best_day_pct: ranked(n - 1),
     worst_day_pct: ranked(0),
     positive_days_pct: share(values.filter(value => value > 0).length, n),
-    autocorrelation_lag1_daily: autocorrelationLag1(values),
+    autocorrelation_lag1_daily: correlationFigure(values, values, 1, n - 1, 2),
   }
 }

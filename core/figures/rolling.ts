@@ -1,14 +1,11 @@
-import type { AccountPath } from './account-path.ts'
+import { type AccountPath, LARGEST_PUBLISHED } from './account-path.ts'
 import { benchmarkOver, beta } from './benchmark.ts'
-import { LARGEST_PUBLISHED } from './equity-curve.ts'
 import { isUndefined, percent } from './figure.ts'
 import { sampleDeviation } from './moments.ts'
 import { DAYS_PER_YEAR, type Series } from './series.ts'
 
 /** Days of a window. */
 const WINDOW = 365
-
-export type RollingFigures = ReturnType<typeof rollingFigures>
 
 /**
  * Return, volatility, Sharpe ratio and beta of the 365 days up to and including each day from the 365th on, NaN where one is

@@ -1,18 +1,25 @@
-import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { accountPath, assertPositive } from './account-path.ts'
-import { annualFigures } from './annual.ts'
 import { benchmarkFigures } from './benchmark.ts'
-import { type CostData, costFigures } from './costs.ts'
+import { annualFigures, monthlyFigures } from './calendar-periods.ts'
 import { drawdownFigures } from './drawdown-figures.ts'
-import { type Excursion, excursionFigures } from './excursions.ts'
-import { exposureFigures } from './exposure.ts'
-import { monthlyFigures } from './monthly.ts'
-import { performanceFigures } from './performance.ts'
-import { type ReplayData, replayFigures } from './replays.ts'
+import {
+  type CostData,
+  costFigures,
+  type Excursion,
+  excursionFigures,
+  type ReplayData,
+  replayFigures,
+} from './execution.ts'
+import { type Publication, performanceFigures, sincePublicationFigures } from './performance.ts'
 import { riskAdjustedFigures } from './risk-adjusted.ts'
-import { lastDay, type Series } from './series.ts'
-import { type Publication, sincePublicationFigures } from './since-publication.ts'
-import { type OpenTrade, type TradeOutcome, tradeFigures, tradeStatistics } from './trade-statistics.ts'
+import type { Series } from './series.ts'
+import {
+  exposureFigures,
+  type OpenTrade,
+  type TradeOutcome,
+  tradeFigures,
+  tradeStatistics,
+} from './trade-statistics.ts'
 
 /** The input of the statistics of a strategy, all at base risk. */
 type StrategyInput = {
@@ -63,10 +70,7 @@ export function fundDueDiligence(input: StrategyInput) {
     drawdowns: drawdownFigures(path),
     monthly: monthlyFigures(path),
     annual: annualFigures(path, trades),
-    exposure: {
-      ...exposureFigures(daily, [...trades, ...open.map(untilTheEnd)]),
-      open_since: openSince(daily, open),
-    },
+    exposure: exposureFigures(daily, trades, open),
     benchmark: benchmarkFigures(path, benchmark),
     since_publication: sincePublicationFigures(daily, input.publication ?? null),
     costs: costFigures(input.costs ?? null, k),
@@ -74,12 +78,3 @@ export function fundDueDiligence(input: StrategyInput) {
     replays: replayFigures(input.replays ?? null, daily, base_risk_pct),
   }
 }
-
-/** The day of the oldest position that is open at the end of the series, an ISO date, or null. */
-function openSince(daily: Series, open: readonly OpenTrade[]): string | null {
-  const oldest = Math.min(...open.map(({ entry_time }) => toEpochDay(entry_time)))
-  return oldest <= lastDay(daily) ? toIsoDate(oldest) : null
-}
-
-/** An open position lasts to the end of the window, where exposure is cut. */
-const untilTheEnd = (position: OpenTrade) => ({ ...position, exit_time: Infinity })

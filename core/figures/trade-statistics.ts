@@ -1,14 +1,16 @@
 import { max, mean, median, min, sampleStandardDeviation, sum } from 'simple-statistics'
+import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import {
   type Figure,
   mapFigure,
   NEGLIGIBLE,
   percent,
+  share,
   type UndefinedReason,
   undefinedBecause,
 } from './figure.ts'
 import { gainsOverLosses, isFlat, longestRun } from './moments.ts'
-import { DAYS_PER_YEAR, FEWEST_DAYS } from './series.ts'
+import { DAYS_PER_YEAR, FEWEST_DAYS, lastDay, type Series } from './series.ts'
 
 /** The part of a closed trade that the statistics need. Times in epoch milliseconds. */
 export type TradeOutcome = {
@@ -37,6 +39,10 @@ function accountReturns(trades: readonly TradeOutcome[]): number[] {
     )
   })
 }
+
+/** A statistic of trades; undefined without any (`no_trades`). */
+const ofTrades = <T>(values: T[], statistic: (values: T[]) => Figure): Figure =>
+  values.length === 0 ? undefinedBecause('no_trades') : statistic(values)
 
 const HOUR_MS = 3_600_000
 
@@ -80,12 +86,10 @@ function runs(trades: readonly TradeOutcome[]) {
 
 function holdingHours(trades: readonly TradeOutcome[]) {
   const hours = trades.map(({ entry_time, exit_time }) => (exit_time - entry_time) / HOUR_MS)
-  const ofHours = (statistic: (values: number[]) => number): Figure =>
-    hours.length === 0 ? undefinedBecause('no_trades') : statistic(hours)
   return {
-    average_holding_hours: ofHours(mean),
-    median_holding_hours: ofHours(median),
-    max_holding_hours: ofHours(max),
+    average_holding_hours: ofTrades(hours, mean),
+    median_holding_hours: ofTrades(hours, median),
+    max_holding_hours: ofTrades(hours, max),
   }
 }
 
@@ -111,43 +115,34 @@ export function tradeFigures(trades: readonly TradeOutcome[]) {
 }
 
 /** `100 * wins / trades`. */
-export const winRatePct = (outcomes: readonly number[]): Figure =>
-  outcomes.length === 0
-    ? undefinedBecause('no_trades')
-    : percent(outcomes.filter(outcome => outcome > 0).length / outcomes.length)
+export const winRatePct = (outcomes: number[]): Figure =>
+  ofTrades(outcomes, all => percent(all.filter(outcome => outcome > 0).length / all.length))
 
 /** Sum of the wins / sum of the losses: 0 without a win, undefined if losses `<= 1e-12` (`no_losses`). */
-export const profitFactor = (outcomes: readonly number[]): Figure =>
-  outcomes.length === 0 ? undefinedBecause('no_trades') : gainsOverLosses(outcomes)
+export const profitFactor = (outcomes: number[]): Figure => ofTrades(outcomes, gainsOverLosses)
 
 /** The distribution of the outcomes. One R is the equity at risk in a trade, at any risk level. */
 function outcomeFigures(values: number[], k: number, baseRisk: number) {
-  const statistic = (of: (values: number[]) => number): Figure =>
-    values.length === 0 ? undefinedBecause('no_trades') : of(values)
-  const statisticPct = (of: (values: number[]) => number): Figure => statistic(() => percent(k * of(values)))
+  const statisticPct = (of: (values: number[]) => number): Figure =>
+    ofTrades(values, all => percent(k * of(all)))
   return {
     expectancy_pct: statisticPct(mean),
-    expectancy_r: statistic(() => mean(values) / baseRisk),
+    expectancy_r: ofTrades(values, all => mean(all) / baseRisk),
     median_trade_pct: statisticPct(median),
     std_trade_pct:
       values.length === 1 ? undefinedBecause('too_few_points') : statisticPct(sampleStandardDeviation),
     best_trade_pct: statisticPct(max),
     worst_trade_pct: statisticPct(min),
-    largest_loss_r: largestLoss(values, baseRisk),
-    sqn: systemQuality(values),
+    // The worst losing trade, negative.
+    largest_loss_r: ofTrades(values, all =>
+      min(all) < 0 ? min(all) / baseRisk : undefinedBecause('no_losses'),
+    ),
+    sqn: ofTrades(values, systemQuality),
   }
-}
-
-/** The worst losing trade, negative. */
-function largestLoss(values: number[], baseRisk: number): Figure {
-  if (values.length === 0) return undefinedBecause('no_trades')
-  const worst = min(values)
-  return worst < 0 ? worst / baseRisk : undefinedBecause('no_losses')
 }
 
 /** System quality number, `sqrt(N) * mean / std` (Van K. Tharp, Trade Your Way to Financial Freedom). */
 function systemQuality(values: number[]): Figure {
-  if (values.length === 0) return undefinedBecause('no_trades')
   if (values.length === 1) return undefinedBecause('too_few_points')
   if (isFlat(Float64Array.from(values))) return undefinedBecause('zero_variance')
   return (Math.sqrt(values.length) * mean(values)) / sampleStandardDeviation(values)
@@ -195,4 +190,73 @@ const TOP_WINS = 5
 const topShare = (wins: readonly number[]): number => {
   const best = wins.toSorted((a, b) => b - a).slice(0, TOP_WINS)
   return sum(best) / sum([...wins])
+}
+
+/**
+ * The `exposure` block: the share of the window in which positions are open; the window is the days of the
+ * series from midnight to midnight. Undefined without positions (`no_trades`), because a strategy that only
+ * reports its returns has positions too. It does not depend on the equity, so it is the same at every risk
+ * level. A position that is open at the end of the series lasts to the end of the window.
+ */
+export function exposureFigures(daily: Series, trades: readonly Position[], open: readonly OpenTrade[]) {
+  const positions = [...trades, ...open.map(position => ({ ...position, exit_time: Infinity }))]
+  const begin = daily.first * DAY_MS
+  const end = (lastDay(daily) + 1) * DAY_MS
+  const timeOf = (some: readonly Position[]) => positionTime(some, begin, end)
+  const ofWindow = (value: number): Figure => {
+    if (positions.length === 0) return undefinedBecause('no_trades')
+    return end > begin ? value : undefinedBecause('too_few_points')
+  }
+  const marketPct = ({ unionMs }: { unionMs: number }): Figure => ofWindow(percent(unionMs / (end - begin)))
+  const all = timeOf(positions)
+  return {
+    active_days_pct: share(daily.values.filter(value => value !== 0).length, daily.values.length),
+    time_in_market_pct: marketPct(all),
+    long_time_pct: marketPct(timeOf(positions.filter(({ side }) => side === 'long'))),
+    short_time_pct: marketPct(timeOf(positions.filter(({ side }) => side === 'short'))),
+    average_concurrent_positions: ofWindow(all.totalMs / (end - begin)),
+    max_concurrent_positions: ofWindow(all.maxConcurrent),
+    open_since: openSince(daily, open),
+  }
+}
+
+/** The day of the oldest position that is open at the end of the series, an ISO date, or null. */
+function openSince(daily: Series, open: readonly OpenTrade[]): string | null {
+  const oldest = Math.min(...open.map(({ entry_time }) => toEpochDay(entry_time)))
+  return oldest <= lastDay(daily) ? toIsoDate(oldest) : null
+}
+
+type Position = Pick<TradeOutcome, 'side' | 'entry_time' | 'exit_time'>
+type Interval = Omit<Position, 'side'>
+
+/**
+ * The time in the window `[beginMs, endMs)` during which positions are open; the parts outside are cut off. A
+ * position is open over `[entry, exit)`. At equal instants exits come before entries, so a reversal never
+ * counts as two positions at once.
+ */
+export function positionTime(positions: readonly Interval[], beginMs: number, endMs: number) {
+  const inside = positions.filter(p => Math.max(p.entry_time, beginMs) < Math.min(p.exit_time, endMs))
+  const entries = Float64Array.from(inside, p => Math.max(p.entry_time, beginMs)).sort()
+  const exits = Float64Array.from(inside, p => Math.min(p.exit_time, endMs)).sort()
+  // The time with at least one position, and the sum of the times of all: two at once count twice.
+  const result = { unionMs: 0, totalMs: 0, maxConcurrent: 0 }
+  let open = 0
+  let entered = 0
+  let now = beginMs
+  for (const exit of exits) {
+    for (; entered < entries.length && entries[entered]! < exit; entered++) {
+      advanceTo(entries[entered]!)
+      open++
+      result.maxConcurrent = Math.max(result.maxConcurrent, open)
+    }
+    advanceTo(exit)
+    open--
+  }
+  return result
+
+  function advanceTo(instant: number): void {
+    if (open > 0) result.unionMs += instant - now
+    result.totalMs += open * (instant - now)
+    now = instant
+  }
 }

@@ -6,17 +6,15 @@ import { averageCost, type Deployment, runTier, termsOf } from './simulate.ts'
 export const BENCHMARK_NAMES = ['dca', 'vwap', 'lump_sum', 'hodl'] as const
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number]
 
-/** Cost of one BTC in dollars; null before the window begins. */
-type Benchmarks = Readonly<Record<BenchmarkName, number | null>>
-
 /**
- * What anybody could have done instead, over what has happened of the window:
+ * What one BTC would have cost in dollars by what anybody could have done instead, over what has happened of the window;
+ * null before it begins:
  * - `dca` spends each contribution at once, on the cadence of the comparison, and is never paused;
  * - `vwap` is the volume-weighted mean of the typical price, (high + low + close) / 3, without costs;
  * - `lump_sum` buys everything at the first close, with costs;
  * - `hodl` has held from the first close on: no purchase, no costs.
  */
-export function benchmarks(data: ProgramData, cadenceBars: number): Benchmarks {
+export function benchmarks(data: ProgramData, cadenceBars: number): Record<BenchmarkName, number | null> {
   const { plan, bars, first } = data
   const start = bars.c[first]
   if (start === undefined) return { dca: null, vwap: null, lump_sum: null, hodl: null }

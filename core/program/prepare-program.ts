@@ -1,10 +1,9 @@
 import { DAY_MS } from '#core/calendar.ts'
 import { NEGLIGIBLE } from '#core/figures/figure.ts'
 import { quantile } from '#core/figures/quantile.ts'
-import { type Bars, describeInstant, endOfBars, sliceBars } from '#core/replay/bars.ts'
+import { type Bars, describeInstant, endOfBars, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
 import { dca } from './benchmarks.ts'
-import type { ProgramData, ProgramPlan, Rolling } from './program.ts'
-import { barsPerDay, plannedBars, type Range, warmUpBars, windowRange } from './program-window.ts'
+import { barsPerDay, type ProgramData, type ProgramPlan, type Rolling } from './program.ts'
 import { averageCost, simulate } from './simulate.ts'
 
 /**
@@ -20,11 +19,33 @@ export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
     plan,
     bars: sliceBars(bars, start, to),
     first: from - start,
-    bars_planned: plannedBars(plan.window, bars.timeframeMs),
+    // With those to come: it is known from the first day on, so a new bar never changes a contribution.
+    bars_planned: (plan.window.to - plan.window.from + 1) * barsPerDay(bars.timeframeMs),
     // At the newest close, whatever the window.
     mark: bars.t.length === 0 ? null : { at: endOfBars(bars), price: bars.c.at(-1)! },
     rolling: rollingFigures(plan, bars),
   }
+}
+
+/** A range of bars as indices: the first, and the one after the last. */
+type Range = { readonly from: number; readonly to: number }
+
+/** The bars that open inside the window; before it begins, an empty range at the end of the bars. */
+const windowRange = ({ from, to }: ProgramPlan['window'], { t }: Bars): Range => ({
+  from: countBefore(t, from * DAY_MS),
+  to: countBefore(t, (to + 1) * DAY_MS),
+})
+
+/** Number of the ascending times before the instant; times are whole milliseconds. */
+const countBefore = (times: Float64Array, ms: number): number => lastAtOrBefore(times, ms - 1) + 1
+
+/** Days of bars that a program keeps from before its window: the Mayer multiple uses 200. */
+const WARM_UP_DAYS = 200
+
+/** Number of bars before a window that its rules use: 200 days of bars, or more if a mean is longer. */
+function warmUpBars({ tiers }: ProgramPlan, timeframeMs: number): number {
+  const meanDays = tiers.map(({ rule }) => (rule.kind === 'mayer' ? rule.mean_days : 0))
+  return Math.max(WARM_UP_DAYS, ...meanDays) * barsPerDay(timeframeMs)
 }
 
 /** The length of a rolling program: a year. */
@@ -59,7 +80,11 @@ export function rollingFigures(plan: ProgramPlan, bars: Bars): Rolling | null {
       rolling: null,
     })
   }
-  return summary(cheaper.sort())
+  return {
+    windows,
+    win_rate: cheaper.filter(value => value > 0).length / windows,
+    median_cheaper: quantile(cheaper.sort(), 0.5),
+  }
 }
 
 /** `1 - average cost / dca`: positive if the program bought cheaper. Rounding errors count as 0. */
@@ -70,16 +95,6 @@ function cheaperThanDca(data: ProgramData): number {
   if (average === null || value === null) return 0
   const cheaper = 1 - average / value
   return Math.abs(cheaper) <= NEGLIGIBLE ? 0 : cheaper
-}
-
-function summary(ascending: Float64Array): Rolling {
-  let wins = 0
-  for (let i = 0; i < ascending.length; i++) if (ascending[i]! > 0) wins += 1
-  return {
-    windows: ascending.length,
-    win_rate: wins / ascending.length,
-    median_cheaper: quantile(ascending, 0.5),
-  }
 }
 
 /**
@@ -95,16 +110,13 @@ export function programProblems({ window }: ProgramPlan, bars: Bars): readonly s
 
 /** The vwap needs the volumes of the whole window, and one above zero. */
 function volumeProblems({ t, v }: Bars, { from, to }: Range): string[] {
-  let isTraded = from === to
-  for (let i = from; i < to; i++) {
-    if (Number.isNaN(v[i])) {
-      return [
-        `the bar at ${describeInstant(t[i]!)} must have a volume of 0 or more; it is blank: correct the bars`,
-      ]
-    }
-    if (v[i]! > 0) isTraded = true
+  const volumes = v.subarray(from, to)
+  const blank = volumes.findIndex(Number.isNaN)
+  if (blank >= 0) {
+    const at = describeInstant(t[from + blank]!)
+    return [`the bar at ${at} must have a volume of 0 or more; it is blank: correct the bars`]
   }
-  return isTraded
+  return from === to || volumes.some(volume => volume > 0)
     ? []
     : ['no bar of the window has any volume, so there is no vwap: provide bars with volumes']
 }

@@ -2,6 +2,7 @@
 // everything that could be a percent is a fraction, and money is a fraction of the equity; both become
 // percents and dollars at the wire.
 import { z } from 'zod'
+import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
 import type { Bars } from '#core/replay/bars.ts'
 
 export const TIER_NAMES = ['core', 'cyclical', 'tactical'] as const
@@ -43,7 +44,7 @@ const tier = z.object({ tier: z.enum(TIER_NAMES), weight: z.number(), rule: tier
 export type Tier = z.infer<typeof tier>
 
 /** `program.yaml`, validated. */
-export const programPlan = z.object({
+const programPlan = z.object({
   alias: z.string(),
   instrument: z.string(),
   /** As in the book: `1d`. */
@@ -61,26 +62,8 @@ export const programPlan = z.object({
 })
 export type ProgramPlan = Readonly<z.infer<typeof programPlan>>
 
-/** A plan and the market so far: every figure of a program is a function of this. */
-export type ProgramData = {
-  readonly plan: ProgramPlan
-  /** The warm-up and the past part of the window, of which no bar is missing. */
-  readonly bars: Bars
-  /** Index of the first bar of the window in `bars`; equal to their number before the window begins. */
-  readonly first: number
-  /** Number of bars of the whole window, future ones included. */
-  readonly bars_planned: number
-  /** The newest close of the market, after the window too, and its instant; null without bars. */
-  readonly mark: Mark | null
-  /** The tiers against dca on windows all over the history, or null if it is shorter than one window. */
-  readonly rolling: Rolling | null
-}
-
-export const mark = z.object({ at: z.int(), price: z.number() })
-type Mark = Readonly<z.infer<typeof mark>>
-
 /** Figures over many windows, because a single window may be a lucky choice. */
-export const rolling = z.object({
+const rolling = z.object({
   windows: z.int(),
   /** Fraction of the windows in which the average cost was below that of dca. */
   win_rate: z.number(),
@@ -89,6 +72,79 @@ export const rolling = z.object({
 })
 export type Rolling = Readonly<z.infer<typeof rolling>>
 
+const prices = z.array(z.number()).transform((values): Float64Array => Float64Array.from(values))
+
+/** JSON has no NaN: a blank volume is null. */
+const volumes = z
+  .array(z.number().nullable())
+  .transform((values): Float64Array => Float64Array.from(values, volume => volume ?? Number.NaN))
+
+/** As JSON without loss, so that a service computes on exactly the data of the build. */
+const programDataFile = z
+  .object({
+    plan: programPlan,
+    /** The warm-up and the past part of the window, of which no bar is missing. */
+    bars: z.object({
+      timeframeMs: z.int(),
+      t: prices,
+      o: prices,
+      h: prices,
+      l: prices,
+      c: prices,
+      v: volumes,
+    }),
+    /** Index of the first bar of the window in `bars`; equal to their number before the window begins. */
+    first: z.int().min(0),
+    /** Number of bars of the whole window, future ones included. */
+    bars_planned: z.int().min(1),
+    /** The newest close of the market, after the window too, and its instant; null without bars. */
+    mark: z.object({ at: z.int(), price: z.number() }).nullable(),
+    /** The tiers against dca on windows all over the history, or null if it is shorter than one window. */
+    rolling: rolling.nullable(),
+  })
+  .refine(({ bars, first }) => hasEqualColumns(bars) && first <= bars.t.length)
+
+/** A plan and the market so far: every figure of a program is a function of this. */
+export type ProgramData = Readonly<z.infer<typeof programDataFile>>
+
+/** The data as a JSON value. */
+export const toProgramDataFile = ({ bars, ...rest }: ProgramData): object => ({
+  ...rest,
+  bars: {
+    timeframeMs: bars.timeframeMs,
+    ...{ t: [...bars.t], o: [...bars.o], h: [...bars.h], l: [...bars.l], c: [...bars.c] },
+    v: Array.from(bars.v, volume => (Number.isNaN(volume) ? null : volume)),
+  },
+})
+
+/** The data in a JSON value, or null if it has another form. */
+export const parseProgramDataFile = (value: unknown): ProgramData | null =>
+  programDataFile.safeParse(value).data ?? null
+
+const hasEqualColumns = ({ t, o, h, l, c, v }: Bars): boolean =>
+  [o, h, l, c, v].every(({ length }) => length === t.length)
+
 /** Fraction of a purchase that fee and slippage take. */
 export const costFraction = ({ fee_bps, slippage_bps }: ProgramPlan['costs']): number =>
   (fee_bps + slippage_bps) / 10_000
+
+/** Bars of a day, an integer for every timeframe that divides the day. */
+export const barsPerDay = (timeframeMs: number): number => DAY_MS / timeframeMs
+
+/** Whether the operator has paused the program on this day; a bar belongs to the UTC day of its open. */
+export const isPausedOn = (spans: ProgramPlan['paused'], day: EpochDay): boolean =>
+  spans.some(({ from, to }) => from <= day && (to === null || day <= to))
+
+export const DEPLOYMENT_STATES = ['not_started', 'accumulating', 'paused', 'complete'] as const
+type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
+
+/**
+ * `not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while
+ * the newest bar is in a paused span, else `accumulating`.
+ */
+export function deploymentState({ plan, bars, first, bars_planned }: ProgramData): DeploymentState {
+  const happened = bars.t.length - first
+  if (happened === 0) return 'not_started'
+  if (happened >= bars_planned) return 'complete'
+  return isPausedOn(plan.paused, toEpochDay(bars.t.at(-1)!)) ? 'paused' : 'accumulating'
+}

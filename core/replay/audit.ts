@@ -2,8 +2,8 @@ import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAt
 import { FUNDING_JITTER_MS, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
 import { endOf, findOverlaps } from './ledger.ts'
 import type { Deviation } from './measures.ts'
-import { fundingOf, returnPerNotional, sumFunding } from './resolve-trade.ts'
-import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
+import { chargesOf, fundingOf, returnPerNotional } from './resolve-trade.ts'
+import { type Costs, signOf, type Trade } from './trade.ts'
 
 type AuditInput = {
   readonly trades: readonly Trade[]
@@ -22,15 +22,7 @@ type AuditInput = {
 export type AuditProblem = {
   /** The trade's index in the ledger. */
   readonly index: number
-  readonly problem:
-    | 'entry_fill'
-    | 'exit_fill'
-    | 'stop_side'
-    | 'stop_exit'
-    | 'stop_missed'
-    | 'funding'
-    | 'result'
-    | 'overlap'
+  readonly problem: keyof typeof CHECKS | 'overlap'
   /** A whole sentence that names the trade. */
   readonly message: string
 }
@@ -62,26 +54,43 @@ const RESULT_DUST = 1e-9
  * O(trades log trades + bars with a position).
  */
 export function auditLedger(input: AuditInput): AuditProblem[] {
+  const audit = prepare(input)
   const problems: AuditProblem[] = []
-  const charges = chargesOf(input)
   input.trades.forEach((trade, index) => {
-    const report = (problem: AuditProblem['problem'], what: string | null): void => {
+    for (const [problem, check] of CHECK_LIST) {
+      const what = check(trade, audit)
       if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
     }
-    auditTrade(trade, input, report)
-    report('funding', describeFundingFault(trade, input.bars, charges))
-    report('result', describeResultFault(trade, input, charges))
   })
   return problems.concat(auditOverlaps(input)).sort((a, b) => a.index - b.index)
 }
 
-const chargesOf = ({ bars, costs, funding }: AuditInput) => ({
-  feeRate: commissionRate(costs),
-  funding: sumFunding(bars, funding),
-  unfunded: unfundedSpans(funding),
+type Check = (trade: Trade, audit: Audit) => string | null
+
+/** By problem, in the order in which those of a trade are reported: the rest of the sentence that names it, or null. */
+const CHECKS = {
+  entry_fill: ({ entry_time, entry_price, side }: Trade, audit: Audit) =>
+    describeFillFault('entry', entry_time, entry_price, signOf(side), audit),
+  exit_fill: ({ exit_time, exit_price, side }: Trade, audit: Audit) =>
+    exit_time === null || exit_price === null
+      ? null
+      : describeFillFault('exit', exit_time, exit_price, side === 'long' ? -1 : 1, audit),
+  stop_side: describeSideFault,
+  stop_exit: describeStopExitFault,
+  stop_missed: describeMissedStop,
+  funding: describeFundingFault,
+  result: describeResultFault,
+} satisfies Record<string, Check>
+
+const CHECK_LIST = Object.entries(CHECKS) as [keyof typeof CHECKS, Check][]
+
+const prepare = (input: AuditInput) => ({
+  ...input,
+  ...chargesOf(input.bars, input.costs, input.funding),
+  unfunded: unfundedSpans(input.funding),
 })
 
-type Charges = ReturnType<typeof chargesOf>
+type Audit = ReturnType<typeof prepare>
 
 /**
  * Whether the audit can recompute the result of a trade: leverage and, once it is closed, its result are given. Without
@@ -89,25 +98,6 @@ type Charges = ReturnType<typeof chargesOf>
  */
 export const isRecomputable = ({ leverage, exit_time, exit_reason, account_return }: Trade): boolean =>
   leverage !== null && (exit_time === null || exit_reason === 'liquidation' || account_return !== null)
-
-type Report = (problem: AuditProblem['problem'], what: string | null) => void
-
-function auditTrade(trade: Trade, { bars, costs }: AuditInput, report: Report): void {
-  const slippage = slippagePrice(costs)
-  const sign = signOf(trade.side)
-  report('entry_fill', describeFillFault('entry', trade.entry_time, trade.entry_price, sign, bars, slippage))
-  if (trade.exit_time !== null && trade.exit_price !== null) {
-    const direction = sign === 1 ? -1 : 1
-    report(
-      'exit_fill',
-      describeFillFault('exit', trade.exit_time, trade.exit_price, direction, bars, slippage),
-    )
-  }
-  if (trade.stop === null) return
-  report('stop_side', describeSideFault(trade, trade.stop))
-  report('stop_exit', describeStopExitFault(trade, trade.stop, bars, slippage))
-  report('stop_missed', describeMissedStop(trade, trade.stop, bars))
-}
 
 function auditOverlaps({ trades, allowOverlap }: AuditInput): AuditProblem[] {
   if (allowOverlap === true) return []
@@ -125,8 +115,7 @@ function describeFillFault(
   ms: number,
   price: number,
   direction: 1 | -1,
-  bars: Bars,
-  slippage: number,
+  { bars, slippage }: Audit,
 ): string | null {
   if (bars.t.length > 0 && ms >= endOfBars(bars)) return null
   const i = barHolding(bars, ms)
@@ -142,8 +131,9 @@ function describeFillFault(
   )
 }
 
-function describeSideFault(trade: Trade, stop: number): string | null {
-  if (signOf(trade.side) * (trade.entry_price - stop) > 0) return null
+function describeSideFault(trade: Trade): string | null {
+  const { stop } = trade
+  if (stop === null || signOf(trade.side) * (trade.entry_price - stop) > 0) return null
   const endedAtOnce = trade.exit_time === trade.entry_time
   if (endedAtOnce && (trade.exit_reason === 'stop' || trade.exit_reason === 'liquidation')) return null
   const expected = trade.side === 'long' ? 'below' : 'above'
@@ -153,23 +143,26 @@ function describeSideFault(trade: Trade, stop: number): string | null {
   )
 }
 
-function describeStopExitFault(trade: Trade, stop: number, bars: Bars, slippage: number): string | null {
-  if (trade.exit_reason !== 'stop' || trade.exit_time === null || trade.exit_price === null) return null
-  const i = barHolding(bars, trade.exit_time)
+function describeStopExitFault(trade: Trade, { bars, slippage }: Audit): string | null {
+  const { stop, exit_time, exit_price } = trade
+  if (stop === null || trade.exit_reason !== 'stop' || exit_time === null || exit_price === null) return null
+  const i = barHolding(bars, exit_time)
   if (i < 0) return null // reported as a fill without a bar
   const sign = signOf(trade.side)
   const triggered = sign * (bars.o[i]! - stop) < 0 ? bars.o[i]! : stop
   const worst = triggered - sign * slippage
-  if (sign * (trade.exit_price - worst) >= -worst * PRICE_TOLERANCE) return null
+  if (sign * (exit_price - worst) >= -worst * PRICE_TOLERANCE) return null
   return (
-    `exited by its stop at ${trade.exit_price}, worse than the ${worst} that the stop ${stop}, the open ` +
+    `exited by its stop at ${exit_price}, worse than the ${worst} that the stop ${stop}, the open ` +
     `${bars.o[i]} of that bar and the declared slippage allow: correct the exit, its reason or the stop`
   )
 }
 
 // The entry bar counts only if the entry is at its open; inside a bar the low may precede the entry. The exit
 // bar does not count: an exit at its open precedes the rest of the bar.
-function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | null {
+function describeMissedStop(trade: Trade, { bars }: Audit): string | null {
+  const { stop } = trade
+  if (stop === null) return null
   const touched = trade.side === 'long' ? bars.l : bars.h
   const sign = signOf(trade.side)
   const entryBar = lastAtOrBefore(bars.t, trade.entry_time - 1) + 1
@@ -192,12 +185,12 @@ const MOST_FUNDING = 0.0005
 const HOUR_MS = 3_600_000
 
 /** The makers of a ledger gain by the funding that it states: it is compared with the payments, or limited without them. */
-function describeFundingFault(trade: Trade, bars: Bars, charges: Charges): string | null {
+function describeFundingFault(trade: Trade, audit: Audit): string | null {
   const { funding: stated, exit_time } = trade
-  if (stated === null || exit_time === null || exit_time >= endOfBars(bars)) return null
+  if (stated === null || exit_time === null || exit_time >= endOfBars(audit.bars)) return null
   const closed = { ...trade, exit_time, funding: null }
-  const isKnown = charges.funding.t.length > 0 && unfundedSpanOf(closed, charges.unfunded) === null
-  const { expected, most } = isKnown ? fundingByPayments(closed, charges) : fundingByHours(closed)
+  const isKnown = audit.funding.t.length > 0 && unfundedSpanOf(closed, audit.unfunded) === null
+  const { expected, most } = isKnown ? fundingByPayments(closed, audit) : fundingByHours(closed)
   if (Math.abs(stated - expected) <= most) return null
   const payments = isKnown ? `give ${sixDigits(expected)}` : 'are unknown'
   return (
@@ -210,7 +203,7 @@ function describeFundingFault(trade: Trade, bars: Bars, charges: Charges): strin
 type Closed = Trade & { readonly exit_time: number }
 
 /** A payment within a minute of a fill may be in stated funding or not. */
-function fundingByPayments(trade: Closed, { funding }: Charges) {
+function fundingByPayments(trade: Closed, { funding }: Audit) {
   const { entry_time, exit_time, entry_price } = trade
   const first = lastAtOrBefore(funding.t, entry_time - FUNDING_JITTER_MS) + 1
   const last = lastAtOrBefore(funding.t, exit_time + FUNDING_JITTER_MS)
@@ -234,32 +227,32 @@ function fundingByHours({ entry_time, exit_time }: Closed) {
 
 // The prices are fills, so slippage is in them. If a ledger has the prices of the market instead, slippage is in its
 // results alone, which are lower by it. A liquidation returns -1 at any price, because the account is gone.
-function recompute(trade: Trade, { bars, costs }: AuditInput, charges: Charges) {
+function recompute(trade: Trade, audit: Audit) {
   const { leverage, account_return, exit_time, exit_reason, entry_price } = trade
   if (leverage === null || account_return === null || exit_reason === 'liquidation') return null
-  if (unfundedSpanOf(trade, charges.unfunded) !== null) return null
-  const perNotional = returnPerNotional(trade, charges)
+  if (unfundedSpanOf(trade, audit.unfunded) !== null) return null
+  const perNotional = returnPerNotional(trade, audit)
   // Bars and funding are not known to the end of a trade that exits after the last bar.
-  if (exit_time === null || perNotional === null || exit_time >= endOfBars(bars)) return null
+  if (exit_time === null || perNotional === null || exit_time >= endOfBars(audit.bars)) return null
   const expected = Math.max(-1, leverage * perNotional)
-  return { account_return, leverage, expected, slippage: (2 * slippagePrice(costs)) / entry_price }
+  return { account_return, leverage, expected, slippage: (2 * audit.slippage) / entry_price }
 }
 
 /** How far each result that can be recomputed is from its recomputation. */
 export function measureResults(input: AuditInput): Deviation[] {
-  const charges = chargesOf(input)
+  const audit = prepare(input)
   return input.trades.flatMap(trade => {
-    const found = recompute(trade, input, charges)
+    const found = recompute(trade, audit)
     if (found === null) return []
     return { excess: found.account_return - found.expected, slippage: found.leverage * found.slippage }
   })
 }
 
-function describeResultFault(trade: Trade, input: AuditInput, charges: Charges): string | null {
-  const found = recompute(trade, input, charges)
+function describeResultFault(trade: Trade, audit: Audit): string | null {
+  const found = recompute(trade, audit)
   if (found === null) return null
   const { account_return, leverage, expected, slippage } = found
-  const { resultTolerance } = input
+  const { resultTolerance } = audit
   const { lowest, highest } = resultRange(expected, leverage, { tolerance: resultTolerance, slippage })
   if (account_return >= lowest && account_return <= highest) return null
   return (

@@ -1,4 +1,4 @@
-import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
+import { toEpochDay, toIsoInstant } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
 import type { Bar } from './strategy.ts'
 
@@ -102,20 +102,6 @@ export const isLastOfDay = ({ t }: Pick<Bars, 't'>, i: number, day = toEpochDay(
 
 /** The close of the last bar, epoch milliseconds. */
 export const endOfBars = ({ t, timeframeMs }: Bars): number => t.at(-1)! + timeframeMs
-
-/**
- * Throws unless daily returns can be computed from the bars: there must be at least one, and no bar may
- * straddle midnight, because its close is booked on the UTC day of its open. `subject` names the strategy.
- */
-export function assertMarkable(subject: string, bars: Bars): void {
-  if (bars.t.length === 0) throw new Error(`${subject}: there are no bars; provide at least one`)
-  if (!(bars.timeframeMs > 0) || DAY_MS % bars.timeframeMs !== 0) {
-    throw new Error(
-      `${subject}: a timeframe must divide the day (${DAY_MS} ms) so that no bar straddles midnight; ` +
-        `this one is ${bars.timeframeMs} ms: provide bars of 1d or of a part of it`,
-    )
-  }
-}
 
 // The largest time value of a Date; a time in nanoseconds exceeds it.
 const LATEST_DATE_MS = 8.64e15

@@ -11,14 +11,14 @@ export type DailyMarks = {
   readonly days_without_bars: EpochDay[]
 }
 
-/** The equity at the last close of each UTC day from the first bar on; NaN on a day without bars. */
-export type DailyCloses = { readonly first: EpochDay; readonly equity: Float64Array }
+/** Of each UTC day from the first bar on: equity at its last close, NaN without bars, and growth since the last with bars. */
+export type DailyCloses = { readonly first: EpochDay } & Readonly<Record<'equity' | 'growth', Float64Array>>
 
 /** Room for the closes of every day that has bars. */
 export function createDailyCloses({ t }: Bars): DailyCloses {
   const first = toEpochDay(t[0]!)
   const days = toEpochDay(t.at(-1)!) - first + 1
-  return { first, equity: new Float64Array(days).fill(Number.NaN) }
+  return { first, equity: new Float64Array(days).fill(Number.NaN), growth: new Float64Array(days) }
 }
 
 /** The first UTC day that the bars cover from its midnight on. */
@@ -28,17 +28,17 @@ export const firstCompleteDay = ({ t }: Bars): EpochDay => toEpochDay(t[0]! - 1)
  * Daily returns from the day `from` on: the growth of each day since the last one with bars, less 1. The baseline
  * is the last known equity before it, or 1; an equity of 0 stays 0 and returns 0.
  */
-export function toDailyMarks(closes: DailyCloses, from: EpochDay, growth: Float64Array): DailyMarks {
+export function toDailyMarks(closes: DailyCloses, from: EpochDay): DailyMarks {
   const offset = from - closes.first
   const equity = closes.equity.slice(offset)
   const returns = new Float64Array(equity.length)
   const daysWithoutBars: EpochDay[] = []
-  let before = lastKnown(closes.equity, offset)
+  let before = closes.equity.subarray(0, offset).findLast(known => !Number.isNaN(known)) ?? 1
   for (let i = 0; i < equity.length; i++) {
     if (Number.isNaN(equity[i])) {
       daysWithoutBars.push(from + i)
       equity[i] = before
-    } else returns[i] = growth[offset + i]! - 1
+    } else returns[i] = closes.growth[offset + i]! - 1
     before = equity[i]!
   }
   return {
@@ -48,23 +48,28 @@ export function toDailyMarks(closes: DailyCloses, from: EpochDay, growth: Float6
   }
 }
 
-/** Throws unless a series over these bars can begin on `from`. `subject` names the strategy. */
-export function assertInception(subject: string, bars: Bars, from: EpochDay): void {
-  const first = firstCompleteDay(bars)
-  const last = toEpochDay(bars.t.at(-1)!)
-  if (Number.isInteger(from) && from >= first && from <= last) return
+/**
+ * The first day of a series over these bars: `from` or, if it is not given, the first that they cover from its midnight. Throws
+ * unless there are bars from that day on, of which none straddles midnight, because a close is booked on the UTC day of its open.
+ * `subject` names the strategy.
+ */
+export function inceptionOf(subject: string, bars: Bars, from: EpochDay | undefined): EpochDay {
+  const { t, timeframeMs } = bars
+  if (t.length === 0) throw new Error(`${subject}: there are no bars; provide at least one`)
+  if (!(timeframeMs > 0) || DAY_MS % timeframeMs !== 0) {
+    throw new Error(
+      `${subject}: a timeframe must divide the day (${DAY_MS} ms) so that no bar straddles midnight; ` +
+        `this one is ${timeframeMs} ms: provide bars of 1d or of a part of it`,
+    )
+  }
+  const [first, last] = [firstCompleteDay(bars), toEpochDay(t.at(-1)!)]
+  const day = from ?? first
+  if (Number.isInteger(day) && day >= first && day <= last) return day
   throw new Error(
     `${subject}: the inception must be a day that the bars cover from its midnight, ${describeDay(first)} to ` +
-      `${describeDay(last)}; it is ${describeDay(from)}: change the inception or provide more bars`,
+      `${describeDay(last)}; it is ${describeDay(day)}: change the inception or provide more bars`,
   )
 }
 
 // An invalid epoch day (a fraction, NaN) must not cause another error here.
 const describeDay = (day: EpochDay): string => describeInstant(day * DAY_MS)
-
-function lastKnown(equity: Float64Array, before: number): number {
-  for (let i = before - 1; i >= 0; i--) {
-    if (!Number.isNaN(equity[i])) return equity[i]!
-  }
-  return 1
-}

@@ -1,7 +1,7 @@
 import { DAY_MS } from '#core/calendar.ts'
 import type { Funding } from './bars.ts'
 import type { StepEvent } from './events.ts'
-import { describePlainJsonFault, type EngineState, startState } from './state.ts'
+import { describePlainJsonFault, type EngineState } from './state.ts'
 import { type Bar, MODULE_VERSION, type Strategy } from './strategy.ts'
 import { type Costs, commissionRate, slippagePrice } from './trade.ts'
 
@@ -54,7 +54,23 @@ export function initialState<State>({ strategy }: Engine<State>): EngineState<St
         `checkpoint; ${fault}: use plain objects, arrays, strings, booleans, null and finite numbers`,
     )
   }
-  return startState(own)
+  return {
+    bars: 0,
+    last_t: 0,
+    last_close: 0,
+    prior_close: 0,
+    cash: 1,
+    equity: 1,
+    unit: 1,
+    open: null,
+    exit_order: null,
+    entry_order: null,
+    dead: false,
+    trades_closed: 0,
+    entries_refused: 0,
+    decisions_ignored: 0,
+    strategy: own,
+  }
 }
 
 function assertStrategy(subject: string, strategy: Strategy<unknown>): void {

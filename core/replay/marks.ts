@@ -1,16 +1,10 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
-import { assertMarkable, type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
-import {
-  assertInception,
-  createDailyCloses,
-  type DailyCloses,
-  firstCompleteDay,
-  toDailyMarks,
-} from './daily.ts'
+import { type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
+import { createDailyCloses, type DailyCloses, inceptionOf, toDailyMarks } from './daily.ts'
 import { byEntry, cutTrade, endOf } from './ledger.ts'
-import { paidUpTo, type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from './resolve-trade.ts'
-import { type Costs, commissionRate, signOf, type Trade } from './trade.ts'
+import { chargesOf, paidUpTo, type ResolvedTrade, resolveTrade, type TradeTerms } from './resolve-trade.ts'
+import { type Costs, signOf, type Trade } from './trade.ts'
 
 export type LedgerInput = {
   /** The strategy's id, for error sentences. */
@@ -49,17 +43,14 @@ export type LedgerMarks = ReturnType<typeof markLedger>
  */
 export function markLedger(input: LedgerInput) {
   const { bars } = input
-  assertMarkable(`strategy ${input.id}`, bars)
-  const from = input.from ?? firstCompleteDay(bars)
-  assertInception(`strategy ${input.id}`, bars, from)
+  const from = inceptionOf(`strategy ${input.id}`, bars, input.from)
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
   const account = openAccount(ledger, terms)
   const closes = createDailyCloses(bars)
-  const growth = new Float64Array(closes.equity.length)
-  const ruinedOn = markBars(account, bars, closes, growth)
+  const ruinedOn = markBars(account, bars, closes)
   return {
-    ...toDailyMarks(closes, from, growth),
+    ...toDailyMarks(closes, from),
     /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
     trades: account.taken,
     ruined_on: ruinedOn,
@@ -73,10 +64,9 @@ function refuse(id: string, index: number, why: string): never {
 }
 
 const toTerms = ({ bars, funding, costs, baseRisk }: LedgerInput): TradeTerms => ({
-  feeRate: commissionRate(costs),
+  ...chargesOf(bars, costs, funding),
   baseRisk,
   maxLeverage: costs.max_leverage,
-  funding: sumFunding(bars, funding),
 })
 
 function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): ResolvedTrade[] {
@@ -94,14 +84,14 @@ function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): Re
   return ledger
 }
 
-// Fills `closes` and the `growth` of each day, and returns the day of the ruin.
-function markBars(account: Account, bars: Bars, closes: DailyCloses, growth: Float64Array): EpochDay | null {
+// Fills the days, and returns the day of the ruin.
+function markBars(account: Account, bars: Bars, { first, equity: equities, growth }: DailyCloses) {
   let ruinedOn: EpochDay | null = null
   for (let i = 0; i < bars.t.length; i++) {
     const day = toEpochDay(bars.t[i]!)
     const equity = ruinedOn === null ? Math.max(closeBar(account, bars, i, day), 0) : 0
-    closes.equity[day - closes.first] = account.unit * equity
-    if (isLastOfDay(bars, i, day)) growth[day - closes.first] = closeDay(account, equity)
+    equities[day - first] = account.unit * equity
+    if (isLastOfDay(bars, i, day)) growth[day - first] = closeDay(account, equity)
     if (ruinedOn === null && equity === 0) {
       ruin(account, bars.c[i]!, bars.t[i]!)
       ruinedOn = day
@@ -126,7 +116,7 @@ function closeDay(account: Account, equity: number): number {
 }
 
 /** The account of a ledger at a point in time, with an equity of 1 at first; changed in place. */
-export type Account = {
+type Account = {
   /** The ledger in order of entry. */
   readonly ledger: readonly ResolvedTrade[]
   readonly terms: TradeTerms
@@ -192,7 +182,7 @@ function equityAt({ realised, open, terms }: Account, price: number, ms: number)
  * Ends the account at a close: each open trade becomes a liquidation there, with its value as its result (the
  * whole account, if it is the only one).
  */
-export function ruin(account: Account, price: number, barOpen: number): void {
+function ruin(account: Account, price: number, barOpen: number): void {
   for (const holding of account.open) {
     const value = valueAt(holding, account.terms, price, barOpen)
     account.taken[holding.index] = liquidated(holding, Math.max(-1, value / holding.base), price, barOpen)

@@ -1,13 +1,6 @@
 import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
-import { assertMarkable, type Bars, barAt, type Funding } from './bars.ts'
-import {
-  assertInception,
-  createDailyCloses,
-  type DailyCloses,
-  type DailyMarks,
-  firstCompleteDay,
-  toDailyMarks,
-} from './daily.ts'
+import { type Bars, barAt, type Funding } from './bars.ts'
+import { createDailyCloses, type DailyCloses, type DailyMarks, inceptionOf, toDailyMarks } from './daily.ts'
 import { digestJson } from './digest.ts'
 import { createEngine, type Engine, initialState } from './engine.ts'
 import type { StepEvent } from './events.ts'
@@ -52,35 +45,26 @@ export const PROGRESS_BARS = 4096
 export function replay<State>(input: ReplayInput<State>): Replay<State> {
   const { engine, state, from } = startReplay(input)
   const closes = createDailyCloses(input.bars)
-  const growth = new Float64Array(closes.equity.length)
-  const trades = stepAll(input, engine, state, { closes, growth })
+  const trades = stepAll(input, engine, state, closes)
   if (state.open !== null) trades.push(openTrade(state.open))
-  return { trades, ...toDailyMarks(closes, from, growth), state, state_hash: digestJson(state) }
+  return { trades, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
 }
 
 /**
  * The engine and the state with which a replay begins, for callers that step. Throws as `replay` does.
  */
-export function startReplay<State>({ strategy, bars, funding, costs, from }: ReplayInput<State>) {
+export function startReplay<State>({ strategy, bars, funding, costs, ...input }: ReplayInput<State>) {
   const subject = `strategy ${strategy.id}`
-  assertMarkable(subject, bars)
-  assertTimeframe(subject, strategy, bars)
-  const inception = from ?? firstCompleteDay(bars)
-  assertInception(subject, bars, inception)
-  const engine = createEngine({ strategy, costs, funding, ordersFromMs: inception * DAY_MS })
-  return { engine, state: initialState(engine), from: inception }
+  const from = inceptionOf(subject, bars, input.from)
+  if (strategy.timeframeMs !== bars.timeframeMs) {
+    throw new Error(
+      `${subject}: the module expects bars of ${strategy.timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
+        'set the timeframe of the module in the catalogue',
+    )
+  }
+  const engine = createEngine({ strategy, costs, funding, ordersFromMs: from * DAY_MS })
+  return { engine, state: initialState(engine), from }
 }
-
-function assertTimeframe(subject: string, { timeframeMs }: Strategy<unknown>, bars: Bars): void {
-  if (timeframeMs === bars.timeframeMs) return
-  throw new Error(
-    `${subject}: the module expects bars of ${timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
-      'set the timeframe of the module in the catalogue',
-  )
-}
-
-/** What a replay fills, by day: the equity at the last close, and its growth since the last day with bars. */
-type Days = { readonly closes: DailyCloses; readonly growth: Float64Array }
 
 /**
  * Fills the days and returns the closed trades. The growth of a day is made of the values of its trades alone, so a
@@ -90,13 +74,13 @@ function stepAll<State>(
   { bars, onEvent, onProgress }: ReplayInput<State>,
   engine: Engine<State>,
   state: EngineState<State>,
-  { closes, growth }: Days,
+  { first, equity, growth }: DailyCloses,
 ): Trade[] {
   const trades: Trade[] = []
   const count = bars.t.length
   let [day, opening, grown] = [0, 1, 1]
   for (let i = 0; i < count; i++) {
-    const today = toEpochDay(bars.t[i]!) - closes.first
+    const today = toEpochDay(bars.t[i]!) - first
     if (today !== day) [day, opening, grown] = [today, state.equity, 1]
     for (const event of step(engine, state, barAt(bars, i))) {
       if (event.kind === 'closed') {
@@ -106,7 +90,7 @@ function stepAll<State>(
       }
       onEvent?.(event)
     }
-    closes.equity[day] = state.unit * state.equity
+    equity[day] = state.unit * state.equity
     growth[day] = opening === 0 ? 1 : grown * (state.equity / opening)
     if ((i + 1) % PROGRESS_BARS === 0) onProgress?.(i + 1)
   }

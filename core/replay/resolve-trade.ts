@@ -1,5 +1,5 @@
 import { type Bars, type Funding, lastAtOrBefore } from './bars.ts'
-import { signOf, type Trade } from './trade.ts'
+import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
 
 /** A trade with every value that is known or can be derived. */
 export type ResolvedTrade = Trade & {
@@ -139,6 +139,13 @@ function describeUnknown(trade: Trade, terms: TradeTerms): string {
 }
 
 type FundingSums = ReturnType<typeof sumFunding>
+
+/** What fills and positions are charged: commission of a side, a fraction of notional; slippage of a fill, a price; funding. */
+export const chargesOf = (bars: Bars, costs: Costs, funding: Funding | null) => ({
+  feeRate: commissionRate(costs),
+  slippage: slippagePrice(costs),
+  funding: sumFunding(bars, funding),
+})
 
 /**
  * Funding as running sums of rate x price: what one unit of the base asset, held long, has paid up to each

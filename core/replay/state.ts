@@ -50,25 +50,6 @@ export type OpenPosition = {
 
 export type EntryOrder = { readonly side: Side; readonly stop: number; readonly qty: number }
 
-/** The state before the first bar, around the strategy's own. */
-export const startState = <State>(strategy: State): EngineState<State> => ({
-  bars: 0,
-  last_t: 0,
-  last_close: 0,
-  prior_close: 0,
-  cash: 1,
-  equity: 1,
-  unit: 1,
-  open: null,
-  exit_order: null,
-  entry_order: null,
-  dead: false,
-  trades_closed: 0,
-  entries_refused: 0,
-  decisions_ignored: 0,
-  strategy,
-})
-
 /** The trade of a position that is still open: null if the exit will be. */
 export const openTrade = ({ position, leverage }: OpenPosition): Trade => ({
   side: position.side,

@@ -207,7 +207,7 @@ function slipped<State>({ engine, bar }: Turn<State>, marketPrice: number, direc
  * and before `ordersFromMs` are checked but not executed. A decision for the position already held is ignored
  * and counted.
  */
-export function decide<State>(turn: Turn<State>): void {
+function decide<State>(turn: Turn<State>): void {
   const { engine, state, bar } = turn
   const { strategy } = engine
   const position = state.open === null ? null : state.open.position

@@ -19,7 +19,7 @@ startCharts({
     held.delete(BOOK_COLUMN)
     return { book, held }
   },
-  modelOf: bookModel,
+  modelOf: ({ book, held }) => bookModel(book, held),
   allDays: ({ book }) => ({ from: book.first, to: lastDay(book) }),
   sections: {
     equity: (model, days) => bookSection(bookCharts(facts, model, days).equity),

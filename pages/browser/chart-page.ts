@@ -1,5 +1,4 @@
 // What pages with charts of the whole history do: the address holds what they show, and the numbers can be saved.
-import type { EpochDay } from '#core/calendar.ts'
 import { canonicalUrl, PARAMETERS, readQuery, type ValuesOf } from '#core/contract/parameters.ts'
 import { DAYS_PER_YEAR } from '#core/figures/series.ts'
 import { chartCsv, chartTable } from '../chart-data.ts'
@@ -80,18 +79,19 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
     }
   }
 
-  listen({
-    name: page.name,
-    chartOf: id => (shown === null ? undefined : chartsOf(page, shown).find(chart => chart.id === id)),
-    onRange: (from, to) => change({ from, to }),
-    showYears,
-    switchNumbers() {
-      hasNumbers = !hasNumbers
-      void show()
-    },
-    onLook() {
-      if (shown === null) void show()
-    },
+  const chartOf = (id: string) =>
+    shown === null ? undefined : chartsOf(page, shown).find(chart => chart.id === id)
+
+  prepareCharts(document.body)
+  followCharts(chartOf, (from, to) => change({ from, to }))
+  onYears(showYears)
+  onCsv(page.name, chartOf)
+  one('#numbers').addEventListener('click', () => {
+    hasNumbers = !hasNumbers
+    void show()
+  })
+  onLook(() => {
+    if (shown === null) void show()
   })
   if (Object.values(address).some(value => value !== null)) void show()
   else {
@@ -125,30 +125,24 @@ const sectionsOf = <Series, Model>({ sections, charts }: ChartPage<Series, Model
 const chartsOf = <Series, Model>({ charts }: ChartPage<Series, Model>, { model, days }: Shown<Model>) =>
   Object.values(charts).flatMap(drawn => drawn(model, days))
 
-type Controls = {
-  readonly name: string
-  readonly chartOf: (id: string) => LineChart | undefined
-  readonly onRange: (from: EpochDay, to: EpochDay) => void
-  readonly showYears: (years: number) => void
-  readonly switchNumbers: () => void
-  readonly onLook: () => void
-}
-
-function listen({ name, chartOf, onRange, showYears, switchNumbers, onLook }: Controls): void {
-  prepareCharts(document.body)
-  followCharts(chartOf, onRange)
+function onYears(showYears: (years: number) => void): void {
   for (const button of document.querySelectorAll<HTMLElement>('[data-years]'))
     button.addEventListener('click', () => showYears(Number(button.dataset.years)))
-  one('#numbers').addEventListener('click', switchNumbers)
+}
+
+function onCsv(name: string, chartOf: (id: string) => LineChart | undefined): void {
   addEventListener('click', ({ target }) => {
     const id = target instanceof HTMLElement ? target.dataset.csv : undefined
     const chart = id === undefined ? undefined : chartOf(id)
     if (chart !== undefined) download(`${name}-${id}.csv`, chartCsv(chart))
   })
-  // A chart is read from the series: they are loaded when a reader first points at one or selects it.
+}
+
+/** A chart is read from the series: they are loaded when a reader first points at one or selects it. */
+function onLook(look: () => void): void {
   for (const type of ['pointerover', 'focusin'])
     addEventListener(type, ({ target }) => {
-      if (target instanceof Element && target.closest('svg.chart') !== null) onLook()
+      if (target instanceof Element && target.closest('svg.chart') !== null) look()
     })
 }
 

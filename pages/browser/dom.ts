@@ -4,17 +4,12 @@ import { ApiError } from '#core/contract/errors.ts'
 
 declare global {
   interface Window {
-    readonly trustedTypes?: {
-      createPolicy(
-        name: string,
-        rules: { createHTML(text: string): string },
-      ): { createHTML(text: string): string }
-    }
+    readonly trustedTypes?: { createPolicy<Rules>(name: string, rules: Rules): Rules }
   }
 }
 
 /** The one policy of the pages: it gets nothing but the text of sections, which escape every name. */
-const charts = window.trustedTypes?.createPolicy('charts', { createHTML: text => text })
+const charts = window.trustedTypes?.createPolicy('charts', { createHTML: (text: string) => text })
 
 const setMarkup = (place: Element, text: string): void => {
   place.innerHTML = charts?.createHTML(text) ?? text

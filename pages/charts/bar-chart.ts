@@ -2,7 +2,7 @@
 import { maxIndex, minIndex } from 'd3-array'
 import { decimal, NONE } from '../format.ts'
 import { emsOf, linearAxis, tickRow } from './axes.ts'
-import { areaOf, barAt, drawing, emptyDrawing, type Frame, tenth, type Unit, valueText } from './svg.ts'
+import { areaOf, drawing, emptyDrawing, escapeText, type Frame, tenth, type Unit, valueText } from './svg.ts'
 
 export type BarChart = Frame & {
   readonly unit: Unit
@@ -47,7 +47,9 @@ export function barChart(chart: BarChart): string {
     const place = value < 0 ? `y="${tenth(y(value) + 3)}" dy=".8em"` : `y="${tenth(y(value) - 4)}"`
     const second = numberFits(i) === 'second' ? ' second' : ''
     const number = `<text class="number middle${second}" x="${tenth(middle(i))}" ${place}>${numbers[i]}</text>`
-    const bar = barAt(kind, middle(i) - thick / 2, thick, [y(0), y(value)], title)
+    const top = tenth(Math.min(y(0), y(value)))
+    const size = tenth(Math.max(y(0), y(value)) - top)
+    const bar = `<rect class="bar ${kind}" x="${tenth(middle(i) - thick / 2)}" y="${top}" width="${tenth(thick)}" height="${size}"><title>${escapeText(title)}</title></rect>`
     return numberFits(i) === 'never' ? bar : bar + number
   })
   const names = bars.map(({ label }, i) => ({ at: middle(i), label, isSecond: nameFits(i) === 'second' }))

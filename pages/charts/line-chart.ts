@@ -12,17 +12,7 @@ import {
   valueGrid,
 } from './axes.ts'
 import { pathText, type Run, runsOf } from './path.ts'
-import {
-  areaOf,
-  drawing,
-  emptyDrawing,
-  escapeText,
-  type Frame,
-  type Plot,
-  tenth,
-  type Unit,
-  valueText,
-} from './svg.ts'
+import { areaOf, drawing, emptyDrawing, escapeText, type Frame, tenth, type Unit, valueText } from './svg.ts'
 
 /** A value for each day from `first` on; NaN is a gap. `under` is filled to the baseline. */
 export type Line = {
@@ -50,19 +40,29 @@ export type LineChart = Frame & {
   readonly bands?: readonly Band[]
 }
 
-/** Where days and values of a chart are, in units of its drawing. */
-export type ChartScales = {
-  x(day: EpochDay): number
-  /** The nearest day of the chart. */
-  dayAt(x: number): EpochDay
-  /** At the edge if the value is beyond the axis. */
-  y(value: number): number
-  /** The values that have a label. */
-  readonly ticks: readonly number[]
-  readonly plot: Plot
-  readonly width: number
-  readonly height: number
-}
+type AccountChart = Omit<LineChart, 'y' | 'unit' | 'baseline'>
+
+/** Equities on a logarithmic axis, multiples of the equity before the first day. */
+export const equityChartOf = (chart: AccountChart): LineChart => ({
+  ...chart,
+  y: 'log',
+  unit: 'multiple',
+  baseline: 1,
+})
+
+/** Drawdowns from the day `first` on, fractions, as an area below the peak in percent. */
+export const drawdownChartOf = (
+  chart: Omit<AccountChart, 'lines'>,
+  name: string,
+  first: EpochDay,
+  depths: Float64Array,
+): LineChart => ({
+  ...chart,
+  y: 'linear',
+  unit: 'percent',
+  baseline: 0,
+  lines: [{ name, kind: 'under', first, values: depths.map(depth => 100 * depth) }],
+})
 
 /** A line cut to the days of its chart, and where its first, last, lowest and highest values are. */
 type VisibleLine = Line & Readonly<Record<'start' | 'end' | 'low' | 'high', number>>
@@ -108,8 +108,10 @@ function domainOf({ y, baseline }: LineChart, lines: readonly VisibleLine[]): [n
   return low === undefined ? [1, 1] : [low, high]
 }
 
-/** Where a chart is in its own coordinates, for what a pointer reads from it. */
-export function chartScales(chart: LineChart, lines = visibleLines(chart)): ChartScales {
+type ChartScales = ReturnType<typeof chartScales>
+
+/** Where days and values of a chart are, in units of its drawing; `dayAt` gives the nearest day of the chart. */
+export function chartScales(chart: LineChart, lines = visibleLines(chart)) {
   const { plot: box, ...size } = areaOf(chart)
   const axis = (chart.y === 'log' ? logarithmicAxis : linearAxis)(...domainOf(chart, lines), box)
   const plot = besideLabels(axis, chart.unit, box)

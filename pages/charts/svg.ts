@@ -83,19 +83,6 @@ export function valueText(value: number, unit: Unit): string {
   return decimal(value, unit === 'percent' ? 1 : unit === 'count' ? 0 : 2) + SUFFIX[unit]
 }
 
-/** A bar from one height to another, with what the pointer shows. */
-export function barAt(
-  kind: string,
-  x: number,
-  width: number,
-  ends: readonly number[],
-  title: string,
-): string {
-  const top = tenth(Math.min(...ends))
-  const size = tenth(Math.max(...ends) - top)
-  return `<rect class="bar ${kind}" x="${tenth(x)}" y="${top}" width="${tenth(width)}" height="${size}"><title>${escapeText(title)}</title></rect>`
-}
-
 /** The names of lines with a sample of each, as an HTML list that wraps where it has to. */
 export const legend = (items: readonly { readonly name: string; readonly kind: string }[]): string => {
   const key = (kind: string) =>

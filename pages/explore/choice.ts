@@ -40,7 +40,7 @@ const CHOICE = { risk_pct, from, to, with: ids, weights }
 /** The strategies in their order, a weight for each or null for equal weights, and the risk level and range of the API. */
 export type Choice = ValuesOf<typeof CHOICE>
 
-export const NO_CHOICE: Choice = { risk_pct: null, from: null, to: null, with: null, weights: null }
+const NO_CHOICE: Choice = { risk_pct: null, from: null, to: null, with: null, weights: null }
 
 /** The query of a choice, from the question mark on; empty without a choice. */
 export const printChoice = (choice: Choice): string => canonicalUrl('', CHOICE, choice)
@@ -50,22 +50,12 @@ export function readChoice(
   query: URLSearchParams,
   known: ReadonlySet<string>,
 ): { readonly choice: Choice; readonly problems: readonly string[] } {
-  const { values, problems } = readQuery(CHOICE, query)
-  const refused = problems.map(
+  const { values, problems: refused } = readQuery(CHOICE, query)
+  const given: Choice = { ...NO_CHOICE, ...values } // a refused parameter has no value
+  const problems = refused.map(
     ({ param, value, reason }) => `${param}=${value} in the address is not used: it ${reason}.`,
   )
-  const given: Choice = { ...NO_CHOICE, ...values }
-  const [chosen, unfit] = knownOnly(given, known)
-  const isReversed = chosen.from !== null && chosen.to !== null && chosen.from > chosen.to
-  if (!isReversed) return { choice: chosen, problems: [...refused, ...unfit] }
-  const reversed = `The range is not used: ${toIsoDate(chosen.from!)} is later than ${toIsoDate(chosen.to!)}.`
-  return { choice: { ...chosen, from: null, to: null }, problems: [...refused, ...unfit, reversed] }
-}
-
-function knownOnly(given: Choice, known: ReadonlySet<string>): [Choice, string[]] {
-  const problems: string[] = []
   const names = given.with ?? []
-  const fits = names.filter(id => known.has(id)).slice(0, MOST_CHOSEN)
   const unknown = names.filter(id => !known.has(id))
   if (unknown.length > 0) problems.push(`This version has no strategy ${unknown.join(', ').slice(0, 80)}.`)
   if (names.length - unknown.length > MOST_CHOSEN) {
@@ -73,17 +63,23 @@ function knownOnly(given: Choice, known: ReadonlySet<string>): [Choice, string[]
       `The address names more than ${MOST_CHOSEN} strategies: the first ${MOST_CHOSEN} are shown.`,
     )
   }
-  const isWeighted = given.weights !== null && given.weights.length === names.length
-  if (given.weights !== null && !isWeighted) {
+  const weights = given.weights?.length === names.length ? given.weights : null
+  if (given.weights !== weights) {
     problems.push('The weights are not used: there must be one for each strategy.')
   }
-  const weightOf = (id: string): number => given.weights![names.indexOf(id)]!
-  return [
-    {
-      ...given,
-      with: fits.length === 0 ? null : fits,
-      weights: isWeighted && fits.length > 0 ? fits.map(weightOf) : null,
-    },
+  const fits = names.filter(id => known.has(id)).slice(0, MOST_CHOSEN)
+  const [from, to] = rangeOf(given, problems)
+  const fit = { from, to, with: fits.length === 0 ? null : fits }
+  const weightOf = (id: string): number => weights![names.indexOf(id)]!
+  return {
+    choice: { ...given, ...fit, weights: weights === null || fits.length === 0 ? null : fits.map(weightOf) },
     problems,
-  ]
+  }
+}
+
+/** The range, if it is one. */
+function rangeOf({ from, to }: Choice, problems: string[]) {
+  if (from === null || to === null || from <= to) return [from, to] as const
+  problems.push(`The range is not used: ${toIsoDate(from)} is later than ${toIsoDate(to)}.`)
+  return [null, null] as const
 }

@@ -1,33 +1,23 @@
 // The explorer: a portfolio of chosen strategies as a pure function of their published returns and of the choice.
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
-import { compounded, type RiskLevel, rescaled, riskLevel } from '#core/dataset/resources/risk-level.ts'
-import type { Snapshot, StrategyRecord } from '#core/dataset/snapshot.ts'
+import { compounded, rescaled, riskLevel } from '#core/dataset/resources/risk-level.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import { weightedBook } from '#core/figures/book.ts'
-import { completeWeeks } from '#core/figures/derived-series.ts'
 import { drawdowns } from '#core/figures/drawdown.ts'
-import { equityCurve, equityFromBaseline } from '#core/figures/equity-curve.ts'
+import { type FigureValues, splitFigures } from '#core/figures/figure.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
-import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
-import { type FigureValues, splitFigures } from '#core/figures/split-figures.ts'
-import { drawdownChartOf, equityChartOf } from '../charts/account-charts.ts'
-import type { Line, LineChart } from '../charts/line-chart.ts'
+import { completeWeeks, lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
+import { drawdownChartOf, equityChartOf, type Line } from '../charts/line-chart.ts'
 import { caveatOf } from '../format.ts'
 import type { Choice } from './choice.ts'
 
-/** What the explorer knows of every strategy before any returns are loaded. */
-export type ExploreFacts = {
-  readonly version: string
-  readonly max_modelled_risk_pct: number
-  readonly caveat: string | null
-  readonly strategies: readonly ExploreStrategy[]
-}
+export type ExploreFacts = ReturnType<typeof exploreFacts>
 
-export type ExploreStrategy = Pick<StrategyRecord, 'id' | 'name' | 'base_risk_pct'>
-
-/** The facts of a snapshot, in the order of the catalogue. */
-export const exploreFacts = ({ dataset, strategies }: Snapshot): ExploreFacts => ({
+/** What the explorer knows of every strategy before any returns are loaded, in the order of the catalogue. */
+export const exploreFacts = ({ dataset, strategies }: Snapshot) => ({
   version: dataset.version,
   max_modelled_risk_pct: dataset.max_modelled_risk_pct,
   caveat: caveatOf(dataset),
@@ -46,29 +36,15 @@ export type Member = {
   readonly figures: FigureValues
 }
 
-export type ExploreModel = {
-  readonly facts: ExploreFacts
-  readonly choice: Choice
-  readonly level: RiskLevel | null
-  readonly members: readonly Member[]
-  /** Null without members. */
-  readonly portfolio: Member | null
-  /** Cell (i, j) of the members; null if undefined. */
-  readonly correlation: readonly (readonly (number | null)[])[]
-  readonly charts: { readonly equity: LineChart; readonly drawdown: LineChart } | null
-}
+export type ExploreModel = ReturnType<typeof exploreModel>
 
 /**
- * The model of a choice. Strategies without returns are left out. Throws `validation_error` if the figures pass what a
+ * The model of a choice; portfolio and charts are null without members. Strategies without returns are left out. Throws `validation_error` if the figures pass what a
  * number can hold at this level.
  *
  * @param returns published daily returns at base risk, by id
  */
-export function exploreModel(
-  facts: ExploreFacts,
-  returns: ReadonlyMap<string, Series>,
-  choice: Choice,
-): ExploreModel {
+export function exploreModel(facts: ExploreFacts, returns: ReadonlyMap<string, Series>, choice: Choice) {
   const level = riskLevel(choice.risk_pct, facts.max_modelled_risk_pct)
   const whole = (choice.with ?? []).flatMap((id, i) => {
     const strategy = facts.strategies.find(each => each.id === id)
@@ -99,6 +75,7 @@ export function exploreModel(
     ...common,
     members,
     portfolio,
+    // Cell (i, j) of the members; null if undefined.
     correlation: members.map(a => members.map(b => correlationOf(a, b))),
     charts: chartsOf(facts, members, portfolio),
   }

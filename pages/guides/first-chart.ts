@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { toIsoDate } from '#core/calendar.ts'
-import { equityCurve } from '#core/figures/equity-curve.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { type Guide, type GuideFacts, importData, powerQuery, snippets } from './guide.ts'
 

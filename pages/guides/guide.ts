@@ -1,6 +1,7 @@
 // What a guide is made of: the facts that its snippets are written with, and one snippet for each tool.
 import { html } from 'hono/html'
-import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { versionFolder } from '#core/contract/artifacts.ts'
+import type { DatasetRecord, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { Markup } from '../layout.ts'
 
 export type GuideFacts = {
@@ -8,8 +9,8 @@ export type GuideFacts = {
   readonly base: string
   /** The same of the signals service; null if the operator does not state it. */
   readonly signals: string | null
-  /** The version that is served. */
-  readonly snapshot: Snapshot
+  /** Of the version that is served. */
+  readonly dataset: DatasetRecord
   readonly strategy: StrategyData
 }
 
@@ -48,6 +49,9 @@ export function snippets(
 `,
   )}</div>${prints === undefined ? '' : html`<pre tabindex="0" class="prints" data-prints="${group}"><samp>${prints}</samp></pre>`}`
 }
+
+/** Where the addresses of the version are that never change. */
+export const pinnedFolder = ({ dataset }: GuideFacts): string => `/${versionFolder(dataset.version)}`
 
 /** The strategy that examples are about: the first that has what they show. Undefined in a book without strategies. */
 export const exampleStrategy = ({ strategies }: Snapshot): StrategyData | undefined =>

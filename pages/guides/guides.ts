@@ -35,7 +35,7 @@ export const guidePage = ({ title, about, body, name }: Guide, facts: GuideFacts
 <div class="guide">${body(facts)}</div>
 <section class="guide"><h2>Other guides</h2>
 <ul>${GUIDES.filter(each => each.name !== name).map(guideLine)}</ul></section>`,
-    facts.snapshot.dataset,
+    facts.dataset,
   )
 
 /** An endpoint as the index lists it; `operation` is its place in the reference: `/Strategy/stats`. */
@@ -48,7 +48,7 @@ export type Endpoint = { readonly path: string; readonly about: string; readonly
 export const docsIndex = (facts: GuideFacts, endpoints: readonly Endpoint[]): string =>
   servicePage(
     'Docs',
-    `Guides, endpoints and the API reference of ${facts.snapshot.dataset.name}.`,
+    `Guides, endpoints and the API reference of ${facts.dataset.name}.`,
     html`<h1>Docs</h1>
 <p class="lead">The history is free to read: GET, no key, JSON or tables. Published versions never change, and every figure can be checked.</p>
 <div class="columns"><section><h2>Guides</h2>
@@ -63,19 +63,16 @@ ${facts.signals === null ? '' : html`<li><a href="${facts.signals}/docs">The sig
 </ul></section></div>
 <section><h2 id="endpoints">Endpoints</h2>
 <p class="note">Each leads to its part of the reference. A path of the data has a pinned twin under <code>/v1/snapshots/{version}/</code>.</p>
-<dl class="endpoints">${endpoints.map(
-      ({
-        path,
-        about,
-        operation,
-      }) => html`<div id="${operation}"><dt><a href="/docs/reference#${operation}"><code>${path}</code></a></dt><dd>${about.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}${example(path, facts)}</dd></div>
-`,
-    )}</dl></section>`,
-    facts.snapshot.dataset,
+<dl class="endpoints">${endpoints.map(each => endpointLine(each, facts))}</dl></section>`,
+    facts.dataset,
   )
 
 const guideLine = ({ name, title, about }: Guide): Markup =>
   html`<li><a href="/docs/guides/${name}">${title}</a>: ${about.charAt(0).toLowerCase()}${about.slice(1)}</li>
+`
+
+const endpointLine = ({ path, about, operation }: Endpoint, facts: GuideFacts): Markup =>
+  html`<div id="${operation}"><dt><a href="/docs/reference#${operation}"><code>${path}</code></a></dt><dd>${about.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}${example(path, facts)}</dd></div>
 `
 
 const example = (path: string, { strategy: { id } }: GuideFacts): Markup =>

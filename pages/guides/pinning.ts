@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { toCompactInstant, toIsoDate } from '#core/calendar.ts'
 import { effectiveInstant } from '#core/dataset/entered.ts'
 import { lastDay } from '#core/figures/series.ts'
-import { type Guide, type GuideFacts, importData, powerQuery, snippets } from './guide.ts'
+import { type Guide, type GuideFacts, importData, pinnedFolder, powerQuery, snippets } from './guide.ts'
 
 export const pinning: Guide = {
   name: 'pinning',
@@ -22,7 +22,7 @@ ${snippets(
   `${pinnedFolder(facts)}/strategies/${facts.strategy.id}/returns?format=csv`,
 )}
 <h2>Read it</h2>
-<p>Below <code>/v1/snapshots/</code> and the version, the addresses are the same. <code>?dataset_version=${facts.snapshot.dataset.version}</code> pins any other
+<p>Below <code>/v1/snapshots/</code> and the version, the addresses are the same. <code>?dataset_version=${facts.dataset.version}</code> pins any other
 address. Our clients pin when they open a book: everything that one of them answers is of one version.</p>
 ${snippets('read', codes(facts), printed(facts))}
 <h2>Cite it</h2>
@@ -34,18 +34,12 @@ published before, <a href="/versions">the list of versions</a> says what.</p>
 <p>Next: <a href="rescaling">ask for another risk level</a>.</p>`,
 }
 
-const pinnedFolder = ({ snapshot }: GuideFacts): string =>
-  `/v1/snapshots/${toCompactInstant(snapshot.dataset.version)}`
-
 const printed = ({ strategy: { daily } }: GuideFacts): string =>
   `${toIsoDate(lastDay(daily))} ${(daily.values.at(-1) ?? 0).toFixed(6)}`
 
 function codes(facts: GuideFacts) {
-  const {
-    base,
-    strategy: { id },
-    snapshot: { dataset },
-  } = facts
+  const { base, dataset } = facts
+  const { id } = facts.strategy
   const csv = `${base}${pinnedFolder(facts)}/strategies/${id}/returns?format=csv`
   return {
     sh: `curl -fsS '${csv}' | tail -n 1 | awk -F, '{ printf "%s %.6f\\n", $1, $2 }'`,
@@ -71,16 +65,12 @@ cat(sprintf('%s %.6f\\n', tail(returns$t, 1), tail(returns$ret, 1)))`,
 }
 
 function citation(facts: GuideFacts): string {
-  const {
-    base,
-    strategy: { id },
-    snapshot: { dataset },
-  } = facts
-  const folder = toCompactInstant(dataset.version)
-  return `@misc{${id}-${folder},
+  const { base, dataset } = facts
+  const { id } = facts.strategy
+  return `@misc{${id}-${toCompactInstant(dataset.version)},
   author = {${dataset.name}},
   title = {Strategy ${id}, version ${dataset.version}},
   year = {${effectiveInstant(dataset).slice(0, 4)}},
-  url = {${base}/v1/snapshots/${folder}/strategies/${id}/sheet.html}
+  url = {${base}${pinnedFolder(facts)}/strategies/${id}/sheet.html}
 }`
 }

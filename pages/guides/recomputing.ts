@@ -1,6 +1,5 @@
 import { html } from 'hono/html'
-import { toCompactInstant } from '#core/calendar.ts'
-import { type Guide, type GuideFacts, importData, snippets } from './guide.ts'
+import { type Guide, type GuideFacts, importData, pinnedFolder, snippets } from './guide.ts'
 
 export const recomputing: Guide = {
   name: 'recomputing',
@@ -10,7 +9,7 @@ export const recomputing: Guide = {
 <code>x-recomputable</code> of each. This page recomputes the Sharpe ratio of <code>${facts.strategy.id}</code>.</p>
 <h2>The published figure</h2>
 <p>Both sides must be of one version, so the addresses are pinned.</p>
-${snippets('published', { sh: `curl -fsS '${facts.base}${folderOf(facts)}/stats' | jq .data.sharpe_daily_annualized | xargs printf '%.4f\\n'` }, printed(facts))}
+${snippets('published', { sh: `curl -fsS '${facts.base}${pinnedFolder(facts)}/strategies/${facts.strategy.id}/stats' | jq .data.sharpe_daily_annualized | xargs printf '%.4f\\n'` }, printed(facts))}
 <h2>The same from the returns</h2>
 <p>Its formula is <code>mean(r) / sd(r) × √365</code>: <code>r</code> are the daily returns at base risk, <code>sd</code> is the sample deviation (n - 1), and a year has 365
 days because the market never closes.</p>
@@ -23,21 +22,15 @@ ${snippets('all', { sh: `python3 examples/python/recompute.py ${facts.base}` })}
 <p>Next: <a href="webhooks">receive the signals of the same strategies</a>.</p>`,
 }
 
-const folderOf = ({ snapshot, strategy }: GuideFacts): string =>
-  `/v1/snapshots/${toCompactInstant(snapshot.dataset.version)}/strategies/${strategy.id}`
-
 function printed({ strategy: { figures } }: GuideFacts): string | undefined {
   const { sharpe_daily_annualized: sharpe } = figures.values
   return typeof sharpe === 'number' ? sharpe.toFixed(4) : undefined
 }
 
 function codes(facts: GuideFacts) {
-  const {
-    base,
-    snapshot: { dataset },
-    strategy: { id },
-  } = facts
-  const csv = `${base}${folderOf(facts)}/returns?format=csv`
+  const { base, dataset } = facts
+  const { id } = facts.strategy
+  const csv = `${base}${pinnedFolder(facts)}/strategies/${id}/returns?format=csv`
   return {
     sh: `curl -fsS '${csv}' | awk -F, 'NR > 1 { n++; sum += $2; squares += $2 * $2 }
   END { mean = sum / n; printf "%.4f\\n", mean / sqrt((squares - n * mean * mean) / (n - 1)) * sqrt(365) }'`,

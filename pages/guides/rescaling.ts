@@ -13,7 +13,7 @@ trade, where 0.01 is 1 %. With <code>risk_pct</code> the service answers at any 
 <p>Returns, curve, rolling years, statistics and the export take the parameter, and <a href="/strategies/${facts.strategy.id}?risk_pct=${levelOf(facts)}">the fact
 sheet</a> has a slider. The deepest drawdown at half the base risk:</p>
 ${snippets('ask', asking(facts), printed(facts))}
-<p>A level above the maximum of ${facts.snapshot.dataset.max_modelled_risk_pct} is lowered to it: <code>meta.risk_pct_clamped</code> is true then, and
+<p>A level above the maximum of ${facts.dataset.max_modelled_risk_pct} is lowered to it: <code>meta.risk_pct_clamped</code> is true then, and
 <code>meta.effective_risk_pct</code> is the level that was used. A table says the same in <code>X-Risk-Pct-Clamped</code> and <code>X-Risk-Pct-Effective</code>.</p>
 <h2>Compute it yourself</h2>
 <p>Every base return is multiplied by <code>risk_pct / base_risk_pct</code> and compounded again. So one download is enough for every level:</p>

@@ -1,12 +1,24 @@
-// Groups of the published figures of a strategy, and how a sheet lists them.
-import { html } from 'hono/html'
+// The parts of a fact sheet that list groups of the published figures, all at base risk.
+import { html, raw } from 'hono/html'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
-import type { StrategyData } from '#core/dataset/snapshot.ts'
-import type { UndefinedReason } from '#core/figures/figure.ts'
-import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
-import { type FigureRow, figureOf } from '../format.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import type { FigureValue, FigureValues, UndefinedReason } from '#core/figures/figure.ts'
+import { boxStrip } from '../charts/box-strip.ts'
+import type { Defined } from '../definitions.ts'
+import {
+  caveatOf,
+  decimal,
+  type FigureRow,
+  figure,
+  figureOf,
+  hundredths,
+  numberOf,
+  percent,
+  whole,
+} from '../format.ts'
 import type { Markup } from '../layout.ts'
-import { term } from './sections.ts'
+import { percentOf } from './model.ts'
+import { HEADLINE, term } from './sections.ts'
 
 /** A group of `fund_dd` as it is published; empty in versions that were made before it was defined. */
 export const groupOf = ({ figures }: StrategyData, name: string): FigureValues =>
@@ -14,9 +26,9 @@ export const groupOf = ({ figures }: StrategyData, name: string): FigureValues =
 
 const isGroup = (value: FigureValue | undefined): value is FigureValues =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-export const toGroup = (value: FigureValue | undefined): FigureValues => (isGroup(value) ? value : {})
+const toGroup = (value: FigureValue | undefined): FigureValues => (isGroup(value) ? value : {})
 
-export const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
+const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
   const values = { ...groupOf(strategy, group), n_days: strategy.figures.values.n_days ?? null }
   return html`<dl class="figures">${rows.map(
     row => html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`,
@@ -24,7 +36,7 @@ export const figureList = (strategy: StrategyData, group: string, rows: readonly
 }
 
 /** Figures at the head of the sheet, a row each, in columns of groups: their names open the same definitions. */
-export const comparisonTable = (
+const comparisonTable = (
   columns: readonly (readonly [head: Markup | string, values: FigureValues])[],
   rows: readonly FigureRow[],
   above: Markup | string = '',
@@ -41,8 +53,177 @@ const NEEDS: Partial<Record<UndefinedReason, string>> = {
 }
 
 /** Why a figure of `fund_dd` is null, as a sentence. */
-export function whyNone({ figures }: StrategyData, path: string): Markup {
+function whyNone({ figures }: StrategyData, path: string): Markup {
   const reason = figures.undefined[`fund_dd/${path}`]
   const why = reason === undefined ? 'the figures of this version have no such group' : NEEDS[reason]
   return html`<p>Not computed: ${why ?? reason?.replaceAll('_', ' ')}.</p>`
 }
+
+const COSTS: readonly FigureRow[] = [
+  ['fees_pct_of_gross_profit', 'Fees, share of gross profit', percent],
+  ['slippage_pct_of_gross_profit', 'Slippage', percent],
+  ['funding_pct_of_gross_profit', 'Funding', percent],
+]
+
+const probability = (value: number): string => percent(100 * value)
+const days = (value: number): string => `${whole(value)} days`
+
+const RISK_ADJUSTED: readonly FigureRow[] = [
+  ['sharpe_std_error', 'Standard error of the Sharpe ratio', hundredths],
+  ['probabilistic_sharpe_ratio', 'Probability that it is above 0', probability],
+  ['deflated_sharpe_ratio', 'Deflated Sharpe ratio', probability],
+  ['trials', 'Declared trials', whole],
+  ['min_track_record_days', 'Minimum track record length', days],
+  ['volatility_annualized_pct', 'Volatility', percent],
+  ['calmar', 'Calmar ratio', hundredths],
+]
+
+const BENCHMARK: readonly FigureRow[] = [
+  ['net_return_pct', 'Return of holding', percent],
+  ['max_drawdown_pct', 'Its max drawdown', percent],
+  ['excess_return_pct', 'Excess return, percentage points', value => decimal(value, 1)],
+  ['beta', 'Beta', hundredths],
+  ['alpha_annualized_pct', 'Alpha, annual', percent],
+  ['correlation', 'Correlation', hundredths],
+  ['up_capture_pct', 'Up capture', percent],
+  ['down_capture_pct', 'Down capture', percent],
+]
+
+/** What the printed page has no room for. */
+const BENCHMARK_MORE: readonly FigureRow[] = [
+  ['cagr_pct', 'CAGR of holding', percent],
+  ['excess_cagr_pct', 'Excess CAGR, percentage points', value => decimal(value, 1)],
+  ['sharpe_daily_annualized', 'Sharpe of holding', hundredths],
+  ['volatility_annualized_pct', 'Volatility of holding', percent],
+]
+
+/** The figures of groups, whose names open a definition. */
+export const GROUPS = {
+  risk_adjusted: RISK_ADJUSTED,
+  benchmark: [...BENCHMARK, ...BENCHMARK_MORE],
+  costs: COSTS,
+} as const
+
+export const evidenceSection = (strategy: StrategyData): Markup =>
+  figureList(strategy, 'risk_adjusted', RISK_ADJUSTED)
+export const benchmarkSection = (strategy: StrategyData): Markup =>
+  html`${figureList(strategy, 'benchmark', BENCHMARK)}<div class="screen">${figureList(strategy, 'benchmark', BENCHMARK_MORE)}</div>`
+
+/** Before and after the day of the first version. Trades or bars that come in after their day may be hindsight. */
+export function publicationSection(strategy: StrategyData): Markup {
+  const group = groupOf(strategy, 'since_publication')
+  const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`
+  return comparisonTable(
+    [
+      [term('before', 'Before publication'), { ...toGroup(group.before), n_days: group.days_before ?? null }],
+      [term('after', 'Since'), { ...toGroup(group.after), n_days: group.days_after ?? null }],
+    ],
+    [...HEADLINE, ['volatility_annualized_pct', 'Volatility', percent]],
+    html`<tr><th scope="row">Days</th>${count('days_before')}${count('days_after')}</tr>`,
+  )
+}
+
+/** What costs took of the gross profit, and the account at twice the costs beside the account. */
+export function costsSection(strategy: StrategyData): Markup {
+  const twice = toGroup(groupOf(strategy, 'costs').at_twice_the_costs)
+  if (numberOf(twice.net_return_pct) === null)
+    return whyNone(strategy, 'costs/at_twice_the_costs/net_return_pct')
+  return html`${figureList(strategy, 'costs', COSTS)}${comparisonTable(
+    [
+      ['Account', strategy.figures.values],
+      [term('costs-twice', 'At twice the costs'), { ...twice, ...daysOf(strategy) }],
+    ],
+    HEADLINE,
+  )}`
+}
+
+const daysOf = ({ figures }: StrategyData) => ({ n_days: figures.values.n_days ?? null })
+
+const QUANTILES = [
+  ['p5', '5 %'],
+  ['p25', '25 %'],
+  ['p50', 'Median'],
+  ['p75', '75 %'],
+  ['p95', '95 %'],
+] as const
+
+/** The distributions of the excursions: never one of a single trade. */
+export function excursionsSection({ dataset }: Snapshot, strategy: StrategyData): Markup {
+  const { mae_r, mfe_r } = groupOf(strategy, 'excursions')
+  const [mae, mfe] = [toGroup(mae_r), toGroup(mfe_r)]
+  if (numberOf(mae.mean) === null) return whyNone(strategy, 'excursions/mae_r/mean')
+  const row = (label: string, kind: 'gain' | 'loss', values: FigureValues) => ({
+    label,
+    kind,
+    quantiles: QUANTILES.map(([path]) => numberOf(values[path])!),
+    mean: numberOf(values.mean)!,
+  })
+  const chart = boxStrip({
+    id: 'excursions',
+    title: `Excursions of ${strategy.name}, in R`,
+    caveat: caveatOf(dataset),
+    size: 'half',
+    unit: 'ratio',
+    rows: [row('MAE', 'loss', mae), row('MFE', 'gain', mfe)],
+  })
+  return html`<div class="columns"><div>${raw(chart)}<p class="note">Line: 5 to 95 % of the trades; box: 25 to 75 %, with the median; dot: mean.</p></div>
+<table><thead><tr><td></td><th scope="col">${term('mae', 'MAE, R')}</th><th scope="col">${term('mfe', 'MFE, R')}</th></tr></thead>
+<tbody>${[...QUANTILES, ['mean', 'Mean'] as const].map(
+    ([path, name]) => html`
+<tr><th scope="row">${name}</th><td>${figure(numberOf(mae[path]), hundredths)}</td><td>${figure(numberOf(mfe[path]), hundredths)}</td></tr>`,
+  )}
+</tbody></table></div>`
+}
+
+const RUNS: readonly FigureRow[] = [
+  ...HEADLINE.filter(([path]) => path !== 'cagr_pct'),
+  ['trade_count', 'Trades', whole],
+  ['entries_asked', 'Entries asked', whole],
+  ['entries_refused', 'Refused', whole],
+]
+
+const rowsOf = (table: FigureValue | undefined): FigureValues[] =>
+  Array.isArray(table) ? table.map(toGroup) : []
+
+export const hasReplays = (strategy: StrategyData): boolean =>
+  rowsOf(groupOf(strategy, 'replays').table).length > 0
+
+/** Each level as it was replayed, and as it is rescaled. */
+export function replaysSection(strategy: StrategyData): Markup {
+  const run = (head: Markup, values: FigureValues) =>
+    html`<tr><th scope="row">${head}</th>${RUNS.map(row =>
+      row[0] in values
+        ? html`<td>${figureOf({ ...values, ...daysOf(strategy) }, row)}</td>`
+        : html`<td></td>`,
+    )}</tr>`
+  const level = ({ risk_pct, replayed, rescaled }: FigureValues) => html`
+${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('replayed', 'replayed')}`, toGroup(replayed))}
+${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('rescaled', 'rescaled')}`, toGroup(rescaled))}`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Replays"><table>
+<thead><tr><td></td>${RUNS.map(([path, name]) => html`<th scope="col">${term(path, name)}</th>`)}</tr></thead>
+<tbody>${rowsOf(groupOf(strategy, 'replays').table).map(level)}
+</tbody></table></div>`
+}
+
+/** How many entries the leverage cap refused, if it is known. */
+export function entriesOf(strategy: StrategyData): string {
+  const { entries_asked, entries_refused } = groupOf(strategy, 'replays')
+  const [asked, refused] = [numberOf(entries_asked), numberOf(entries_refused)]
+  return asked === null || refused === null
+    ? ''
+    : ` Of ${whole(asked)} entries that the module asked for, the leverage cap refused ${whole(refused)}.`
+}
+
+/** What the names in these sections open, beside those of the head of the sheet. */
+export const DEFINED_EXECUTION: readonly Defined[] = [
+  ['costs-twice', 'At twice the costs', 'fund_dd/costs/at_twice_the_costs'],
+  ['mae', 'MAE', 'fund_dd/excursions/mae_r'],
+  ['mfe', 'MFE', 'fund_dd/excursions/mfe_r'],
+]
+
+export const DEFINED_REPLAYS: readonly Defined[] = [
+  ['replayed', 'Replayed', 'fund_dd/replays/table/replayed'],
+  ['rescaled', 'Rescaled', 'fund_dd/replays/table/rescaled'],
+  ['entries_asked', 'Entries asked', 'fund_dd/replays/table/replayed/entries_asked'],
+  ['entries_refused', 'Refused', 'fund_dd/replays/table/replayed/entries_refused'],
+]

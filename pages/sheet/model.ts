@@ -1,36 +1,49 @@
 // What a fact sheet shows at one risk level, computed by the functions that make the published figures.
 import { parseIsoInstant, toEpochDay } from '#core/calendar.ts'
+import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, type RiskLevel, riskFactor } from '#core/dataset/resources/risk-level.ts'
-import { accountPath } from '#core/figures/account-path.ts'
-import { annualFigures } from '#core/figures/annual.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { accountPath, equityCurve } from '#core/figures/account-path.ts'
 import { benchmarkOver } from '#core/figures/benchmark.ts'
+import { annualFigures, monthlyFigures } from '#core/figures/calendar-periods.ts'
 import { worstDrawdowns } from '#core/figures/drawdown-figures.ts'
-import { equityCurve } from '#core/figures/equity-curve.ts'
-import { monthlyFigures } from '#core/figures/monthly.ts'
+import { splitFigures } from '#core/figures/figure.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import type { Series } from '#core/figures/series.ts'
-import { splitFigures } from '#core/figures/split-figures.ts'
+import { caveatOf, publishedNumber } from '../format.ts'
+
+export type SheetFacts = ReturnType<typeof sheetFacts>
 
 /** What the sheet of a strategy needs beside its series: the same at every risk level, and plain JSON. */
-export type SheetFacts = {
-  readonly id: string
-  readonly name: string
-  readonly instrument: string
-  readonly base_risk_pct: number
-  readonly max_modelled_risk_pct: number
-  readonly published_since: string | null
-  /** What its pictures say of the data, too; null if they are of a market. */
-  readonly caveat: string | null
-  /** Whether another strategy is alive on any of its days: the equal-weight book is another line then. */
-  readonly has_book: boolean
-  /** Figures of the closed trades, which no risk level changes. */
-  readonly trades: {
-    readonly trade_count: number | null
-    readonly win_rate_pct: number | null
-    readonly profit_factor: number | null
+export function sheetFacts(snapshot: Snapshot, strategy: StrategyData) {
+  const { dataset } = snapshot
+  const { id, name, instrument, base_risk_pct, published_since } = strategy
+  const { trade_count, win_rate_pct, profit_factor } = strategy.figures.values
+  return {
+    id,
+    name,
+    instrument,
+    base_risk_pct,
+    max_modelled_risk_pct: dataset.max_modelled_risk_pct,
+    published_since,
+    caveat: caveatOf(dataset),
+    has_book: hasOthers(snapshot, strategy),
+    /** Figures of the closed trades, which no risk level changes. */
+    trades: {
+      trade_count: publishedNumber(trade_count),
+      win_rate_pct: publishedNumber(win_rate_pct),
+      profit_factor: publishedNumber(profit_factor),
+    },
   }
+}
+
+/** Whether another strategy is alive on any day of this one: the equal-weight book is another line then. */
+function hasOthers(snapshot: Snapshot, { daily }: StrategyData): boolean {
+  const { daily: book, alive } = equalWeightBookOf(snapshot)
+  const start = daily.first - book.first
+  return alive.subarray(start, start + daily.values.length).some(count => count > 1)
 }
 
 /** The published series of a strategy, and of its benchmarks over at least the same days; null without one. */
@@ -74,6 +87,21 @@ export function sheetModel(facts: SheetFacts, series: SheetSeries, level: RiskLe
         facts.published_since === null ? null : toEpochDay(parseIsoInstant(facts.published_since)!),
     }
   })
+}
+
+/** The mantissas of the risk levels that a page offers. */
+const MANTISSAS = [1, 1.2, 1.4, 1.6, 1.8, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9]
+
+/** A thousandth of the equity a trade: below it the figures of most strategies round to nothing. */
+const LOWEST = -3
+
+/** Round levels up to the cap, with the cap itself and these levels; ascending fractions. */
+export function riskSteps(cap: number, ...levels: readonly number[]): number[] {
+  const steps = [...levels.filter(level => level <= cap), cap]
+  for (let power = LOWEST; 10 ** power < cap; power++) {
+    steps.push(...MANTISSAS.map(mantissa => Number(`${mantissa}e${power}`)).filter(level => level < cap))
+  }
+  return [...new Set(steps)].sort((a, b) => a - b)
 }
 
 /** A risk level in percent. */

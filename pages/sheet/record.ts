@@ -10,11 +10,10 @@ import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { type Dot, dotChart } from '../charts/dot-chart.ts'
 import { definition } from '../definitions.ts'
-import { caveatOf, decimal, type FigureRow, figure, hundredths, numberOf, percent, whole } from '../format.ts'
+import { caveatOf, decimal, figure, hundredths, percent, whole } from '../format.ts'
 import { citation, type Markup } from '../layout.ts'
-import { COSTS } from './execution.ts'
-import { comparisonTable, figureList, groupOf, toGroup } from './groups.ts'
-import { HEADLINE, term } from './sections.ts'
+import { groupOf } from './groups.ts'
+import { term } from './sections.ts'
 
 /** What each state of verification says, where it stands. */
 const ABOUT_STATES = {
@@ -86,24 +85,21 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
   const accepted = dataset.accepted_findings.filter(
     ({ of, strategies }) => of !== strategy.id && strategies.includes(strategy.id),
   )
-  const rows: readonly (readonly [string, Markup | string])[] = [
+  const { ended, idle_since } = strategy
+  const rows: readonly (readonly [string, Markup | string | null])[] = [
     ['Record', ABOUT_MARKING[strategy.marking]],
     ['Verification', html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`],
-    ...resultsOf(strategy),
+    ['Results', resultsOf(strategy)],
     ['Published since', publishedOf(strategy, restated.length > 0)],
-    ...atOnceOf(snapshot, strategy),
-    ...(strategy.ended === null
-      ? []
-      : [['Ended', `${strategy.ended.on}. Reason: ${strategy.ended.reason}`] as const]),
-    ...(strategy.idle_since === null
-      ? []
-      : [['Last trade', `${strategy.idle_since}; the time since is its longest without one`] as const]),
+    ['Published at once', atOnceOf(snapshot, strategy)],
+    ['Ended', ended && `${ended.on}. Reason: ${ended.reason}`],
+    ['Last trade', idle_since && `${idle_since}; the time since is its longest without one`],
     ['Rules since', rulesOf(snapshot, strategy)],
     [
       'Restatements',
       restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
     ],
-    ...openOf(strategy),
+    ['Open position', openOf(strategy)],
     ['Costs', costsOf(strategy)],
     [
       'Risk',
@@ -112,7 +108,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
     ['Engine', `declared: ${strategy.engine}`],
     ['Data', html`declared: ${strategy.data_source}${accepted.map(describeAccepted)}`],
   ]
-  return html`<dl class="record">${rows.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`
+  return html`<dl class="record">${rows.map(([name, text]) => (text === null ? '' : html`<div><dt>${name}</dt><dd>${text}</dd></div>`))}</dl>`
 }
 
 /** A restatement, another module or another base risk begins a new history. */
@@ -145,15 +141,15 @@ function rulesOf(
 function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: StrategyData) {
   const later = lineage.filter(each => effectiveInstant(each) > (published_since ?? ''))
   const added = later.flatMap(({ at_once = [] }) => at_once).filter(each => each.id === id)
-  const most = `up to ${whole(Math.max(...added.map(({ n }) => n)))} days after it, not as they happened`
-  return added.length === 0 ? [] : [['Published at once', most] as const]
+  const most = Math.max(...added.map(({ n }) => n))
+  return added.length === 0 ? null : `up to ${whole(most)} days after it, not as they happened`
 }
 
 /** A position that is open at the end of the series is in its returns, and in no table of trades. */
 function openOf(strategy: StrategyData) {
   const { open_since: since } = groupOf(strategy, 'exposure')
-  const text = `since ${since}, at the end of ${strategy.window.to}: in the returns, not among the trades`
-  return typeof since === 'string' ? [['Open position', text] as const] : []
+  if (typeof since !== 'string') return null
+  return `since ${since}, at the end of ${strategy.window.to}: in the returns, not among the trades`
 }
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strategy }: StrategyData): string {
@@ -168,14 +164,14 @@ function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strate
 }
 
 /** The tolerance of a ledger, and how far its results are from their recomputation. */
-function resultsOf({ result_tolerance_bps: tolerance, measured }: StrategyData): [string, string][] {
+function resultsOf({ result_tolerance_bps: tolerance, measured }: StrategyData): string | null {
   const { trades_checked = 0, mean_deviation_bps: mean = null, largest_deviation_bps: most } = measured ?? {}
-  if (tolerance === null) return []
+  if (tolerance === null) return null
   const found =
     mean === null
       ? 'none recomputed'
       : `${whole(trades_checked)} recomputed; in the mean ${meanOf(mean)}, and ${hundredths(most ?? 0)} bp apart at most`
-  return [['Results', `given with the trades, to within ${decimal(tolerance, 1)} bp of equity: ${found}`]]
+  return `given with the trades, to within ${decimal(tolerance, 1)} bp of equity: ${found}`
 }
 
 const meanOf = (bps: number): string =>
@@ -205,83 +201,17 @@ function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup
 }
 
 /** `2 daily returns, 1 trade, another version of the module`. */
-export function describeRestatement({
-  daily,
-  weekly,
-  trades,
-  base_risk,
-  module_version,
-}: Restatement): string {
-  const counted = [
-    [daily, 'daily return'],
-    [weekly, 'weekly return'],
-    [trades, 'trade'],
-  ] as const
+export function describeRestatement(restatement: Restatement): string {
+  const { daily, weekly, trades, base_risk, module_version } = restatement
+  const counted = (count: number, what: string) =>
+    count > 0 ? [`${whole(count)} ${what}${count === 1 ? '' : 's'}`] : []
   return [
-    ...counted
-      .filter(([count]) => count > 0)
-      .map(([count, what]) => `${decimal(count, 0)} ${what}${count === 1 ? '' : 's'}`),
+    ...counted(daily, 'daily return'),
+    ...counted(weekly, 'weekly return'),
+    ...counted(trades, 'trade'),
     ...(base_risk ? ['another base risk'] : []),
     ...(module_version ? ['another version of the module'] : []),
   ].join(', ')
-}
-
-const probability = (value: number): string => percent(100 * value)
-const days = (value: number): string => `${whole(value)} days`
-
-const RISK_ADJUSTED: readonly FigureRow[] = [
-  ['sharpe_std_error', 'Standard error of the Sharpe ratio', hundredths],
-  ['probabilistic_sharpe_ratio', 'Probability that it is above 0', probability],
-  ['deflated_sharpe_ratio', 'Deflated Sharpe ratio', probability],
-  ['trials', 'Declared trials', whole],
-  ['min_track_record_days', 'Minimum track record length', days],
-  ['volatility_annualized_pct', 'Volatility', percent],
-  ['calmar', 'Calmar ratio', hundredths],
-]
-
-const BENCHMARK: readonly FigureRow[] = [
-  ['net_return_pct', 'Return of holding', percent],
-  ['max_drawdown_pct', 'Its max drawdown', percent],
-  ['excess_return_pct', 'Excess return, percentage points', value => decimal(value, 1)],
-  ['beta', 'Beta', hundredths],
-  ['alpha_annualized_pct', 'Alpha, annual', percent],
-  ['correlation', 'Correlation', hundredths],
-  ['up_capture_pct', 'Up capture', percent],
-  ['down_capture_pct', 'Down capture', percent],
-]
-
-/** What the printed page has no room for. */
-const BENCHMARK_MORE: readonly FigureRow[] = [
-  ['cagr_pct', 'CAGR of holding', percent],
-  ['excess_cagr_pct', 'Excess CAGR, percentage points', value => decimal(value, 1)],
-  ['sharpe_daily_annualized', 'Sharpe of holding', hundredths],
-  ['volatility_annualized_pct', 'Volatility of holding', percent],
-]
-
-/** The figures of groups, whose names open a definition. */
-export const GROUPS = {
-  risk_adjusted: RISK_ADJUSTED,
-  benchmark: [...BENCHMARK, ...BENCHMARK_MORE],
-  costs: COSTS,
-} as const
-
-export const evidenceSection = (strategy: StrategyData): Markup =>
-  figureList(strategy, 'risk_adjusted', RISK_ADJUSTED)
-export const benchmarkSection = (strategy: StrategyData): Markup =>
-  html`${figureList(strategy, 'benchmark', BENCHMARK)}<div class="screen">${figureList(strategy, 'benchmark', BENCHMARK_MORE)}</div>`
-
-/** Before and after the day of the first version. Trades or bars that come in after their day may be hindsight. */
-export function publicationSection(strategy: StrategyData): Markup {
-  const group = groupOf(strategy, 'since_publication')
-  const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`
-  return comparisonTable(
-    [
-      [term('before', 'Before publication'), { ...toGroup(group.before), n_days: group.days_before ?? null }],
-      [term('after', 'Since'), { ...toGroup(group.after), n_days: group.days_after ?? null }],
-    ],
-    [...HEADLINE, ['volatility_annualized_pct', 'Volatility', percent]],
-    html`<tr><th scope="row">Days</th>${count('days_before')}${count('days_after')}</tr>`,
-  )
 }
 
 /** Holding time against return of every closed trade. */

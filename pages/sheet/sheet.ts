@@ -4,31 +4,30 @@ import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { type Defined, definitions } from '../definitions.ts'
-import { caveatOf, percent, publishedNumber } from '../format.ts'
+import { percent } from '../format.ts'
 import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from '../layout.ts'
-import { riskSteps } from '../risk-steps.ts'
 import {
+  benchmarkSection,
   costsSection,
   DEFINED_EXECUTION,
   DEFINED_REPLAYS,
   entriesOf,
+  evidenceSection,
   excursionsSection,
+  GROUPS,
   hasReplays,
+  publicationSection,
   replaysSection,
-} from './execution.ts'
-import { noteOf, percentOf, type SheetFacts, type SheetModel, sheetModel } from './model.ts'
+} from './groups.ts'
+import { noteOf, percentOf, riskSteps, type SheetModel, sheetFacts, sheetModel } from './model.ts'
 import {
   aliveness,
   badge,
-  benchmarkSection,
   besideBadge,
   citeSection,
   clockOf,
   correlationDefinitions,
   correlationSection,
-  evidenceSection,
-  GROUPS,
-  publicationSection,
   recordSection,
   stateName,
   statePopover,
@@ -39,7 +38,7 @@ import { AT_LEVEL, allDays, OF_TRADES, SECTIONS, type SectionName, term, WORST }
 /** The sheet of a strategy; `requested` is a risk level, or null for base risk. */
 export function sheetPage(snapshot: Snapshot, strategy: StrategyData, requested: number | null): Page {
   const { dataset } = snapshot
-  const facts = factsOf(snapshot, strategy)
+  const facts = sheetFacts(snapshot, strategy)
   const level = riskLevel(requested, dataset.max_modelled_risk_pct)
   const benchmark = snapshot.benchmarks.find(({ instrument }) => instrument === strategy.instrument)
   const { daily, weekly } = strategy
@@ -60,33 +59,6 @@ export function sheetPage(snapshot: Snapshot, strategy: StrategyData, requested:
 const aboutOf = (strategy: StrategyData): string => {
   const { name, blurb, instrument, window } = strategy
   return `${name}: ${instrument}, ${daysOf(window)}, ${stateName(strategy)}.${blurb === null ? '' : ` ${blurb}`}`
-}
-
-function factsOf(snapshot: Snapshot, strategy: StrategyData): SheetFacts {
-  const { dataset } = snapshot
-  const { trade_count, win_rate_pct, profit_factor } = strategy.figures.values
-  return {
-    id: strategy.id,
-    name: strategy.name,
-    instrument: strategy.instrument,
-    base_risk_pct: strategy.base_risk_pct,
-    max_modelled_risk_pct: dataset.max_modelled_risk_pct,
-    published_since: strategy.published_since,
-    caveat: caveatOf(dataset),
-    has_book: hasOthers(snapshot, strategy),
-    trades: {
-      trade_count: publishedNumber(trade_count),
-      win_rate_pct: publishedNumber(win_rate_pct),
-      profit_factor: publishedNumber(profit_factor),
-    },
-  }
-}
-
-/** Whether another strategy is alive on any day of this one. */
-function hasOthers(snapshot: Snapshot, { daily }: StrategyData): boolean {
-  const { daily: book, alive } = equalWeightBookOf(snapshot)
-  const start = daily.first - book.first
-  return alive.subarray(start, start + daily.values.length).some(count => count > 1)
 }
 
 function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): Markup {

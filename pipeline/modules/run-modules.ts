@@ -1,5 +1,5 @@
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
-import type { LevelReplay } from '#core/figures/replays.ts'
+import type { LevelReplay } from '#core/figures/execution.ts'
 import { endOfBars, lastAtOrBefore } from '#core/replay/bars.ts'
 import { digestText } from '#core/replay/digest.ts'
 import type { StepEvent } from '#core/replay/events.ts'

@@ -1,5 +1,5 @@
 import { DAY_MS, type EpochDay } from '#core/calendar.ts'
-import type { Entries, LevelReplay } from '#core/figures/replays.ts'
+import type { Entries, LevelReplay } from '#core/figures/execution.ts'
 import { type Bars, barAt, type Funding, isLastOfDay } from '#core/replay/bars.ts'
 import { createEngine, initialState, memoryBarsOf } from '#core/replay/engine.ts'
 import { leverageAskedBy, type StepEvent } from '#core/replay/events.ts'

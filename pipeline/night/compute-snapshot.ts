@@ -11,8 +11,8 @@ import {
   rowBlocks,
 } from '#core/figures/correlation.ts'
 import { diversification } from '#core/figures/diversification.ts'
+import { splitFigures } from '#core/figures/figure.ts'
 import { lastDay, type Period, type Series, sliceSeries } from '#core/figures/series.ts'
-import { splitFigures } from '#core/figures/split-figures.ts'
 import { countProgress } from '#core/progress.ts'
 import { buyAndHold, type Funding, toShared } from '#core/replay/bars.ts'
 import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'

@@ -4,9 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ABOUT_REASONS } from '#core/contract/payloads/figure-rule.ts'
-import { UNDEFINED_REASONS } from '#core/figures/figure.ts'
+import { splitFigures, UNDEFINED_REASONS } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
-import { splitFigures } from '#core/figures/split-figures.ts'
 import { constant, dailyFrom, figuresOf, trade } from '../core/figures/series.ts'
 import {
   type DescribedFigure,

@@ -8,10 +8,10 @@ import { headlineFigures } from '#core/figures/performance.ts'
 import type { Period, Series } from '#core/figures/series.ts'
 import { parseReturns } from '#pages/browser/load-returns.ts'
 import { chartCsv } from '#pages/chart-data.ts'
-import { MOST_CHOSEN, NO_CHOICE, printChoice, readChoice } from '#pages/explore/choice.ts'
+import { MOST_CHOSEN, printChoice, readChoice } from '#pages/explore/choice.ts'
 import { exploreFacts, exploreModel } from '#pages/explore/model.ts'
 import { SECTIONS } from '#pages/explore/sections.ts'
-import { riskSteps } from '#pages/risk-steps.ts'
+import { riskSteps } from '#pages/sheet/model.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
 import { forAll } from '../support/for-all.ts'
@@ -54,7 +54,7 @@ test('the address of the explorer holds the choice, and is printed as it is read
     '?from=2023-04-01&risk_pct=0.01&to=2023-12-31&weights=3,1&with=birch,hazel',
   )
   expect(choose(printChoice(choice)).choice).toEqual(choice)
-  expect(printChoice(NO_CHOICE)).toBe('')
+  expect(printChoice(choose('').choice)).toBe('')
 })
 
 test.each(casesOf<[string, string, object]>`

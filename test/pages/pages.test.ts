@@ -127,7 +127,7 @@ test('the pages of a book without a day say so', () => {
     strategies: strategies.map(each => ({ ...each, window })),
   }
   for (const [file, render] of pagesOf(empty)) {
-    const page = render()
+    const page = render().replaceAll(/ integrity="[^"]*"/g, '') // a digest may hold any letters
     expect(page, file).not.toMatch(/null to|NaN/)
     if (/index|sheet/.test(file)) expect(page, file).toContain('no day yet')
   }

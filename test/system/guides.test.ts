@@ -82,7 +82,7 @@ const LISTED = GUIDES.flatMap(guide => {
   const facts: GuideFacts = {
     base: 'https://data.example.org',
     signals: null,
-    snapshot,
+    dataset: snapshot.dataset,
     strategy: exampleStrategy(snapshot)!,
   }
   return snippetsOf(guidePage(guide, facts)).map(({ tool, group }) => ({ guide: guide.name, tool, group }))

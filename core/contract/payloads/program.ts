@@ -1,8 +1,7 @@
 // Payloads of the accumulation program: what the night publishes of it, and what is computed from that data.
 import { z } from 'zod'
 import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
-import { TIER_NAMES } from '#core/program/program.ts'
-import { DEPLOYMENT_STATES } from '#core/program/program-window.ts'
+import { DEPLOYMENT_STATES, TIER_NAMES } from '#core/program/program.ts'
 import {
   isoDate,
   list,

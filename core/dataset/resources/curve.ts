@@ -1,6 +1,6 @@
 import { FORMATS } from '#core/contract/parameters.ts'
 import { isoDate, list, namedRecord, number } from '#core/contract/payloads/field.ts'
-import { equityCurve } from '#core/figures/equity-curve.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 import { seriesTable } from './returns.ts'
 import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'

@@ -1,5 +1,5 @@
 import { toPercent } from '#core/contract/rounding.ts'
-import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
+import type { FigureValue, FigureValues } from '#core/figures/figure.ts'
 
 /** Computed statistics as they are published: every number rounded once, to 6 decimals. */
 export const publishFigures = (values: FigureValues): FigureValues =>

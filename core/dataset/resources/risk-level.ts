@@ -1,7 +1,7 @@
 import { toText } from '#core/contract/decimal.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
-import { LARGEST_PUBLISHED } from '#core/figures/equity-curve.ts'
+import { LARGEST_PUBLISHED } from '#core/figures/account-path.ts'
 import type { StrategyData } from '../snapshot.ts'
 
 /** The unit of risk levels, in the notes on method of answers. */

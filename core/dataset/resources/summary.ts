@@ -13,7 +13,7 @@ import {
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { removedStrategies } from '#core/contract/payloads/strategy.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
-import type { FigureValue } from '#core/figures/split-figures.ts'
+import type { FigureValue } from '#core/figures/figure.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'

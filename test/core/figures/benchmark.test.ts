@@ -2,10 +2,9 @@
 // core/figures computes every figure a second time, and laws say how the figures hang together.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
+import { type FigureValues, isUndefined, splitFigures, undefinedBecause } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
 import { bestWithoutSkill, normalCdf, normalQuantile, sharpeInference } from '#core/figures/sharpe.ts'
-import { type FigureValues, splitFigures } from '#core/figures/split-figures.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { returnsOf } from './arbitraries.ts'
 import { constant, dailyFrom, figuresOf } from './series.ts'

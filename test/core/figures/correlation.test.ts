@@ -8,11 +8,10 @@ import {
   rowBlocks,
   undefinedCellReason,
 } from '#core/figures/correlation.ts'
-import { completeWeeks } from '#core/figures/derived-series.ts'
 import { diversification } from '#core/figures/diversification.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { pearson } from '#core/figures/pearson.ts'
-import type { Series } from '#core/figures/series.ts'
+import { completeWeeks, type Series } from '#core/figures/series.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { bookOf } from './arbitraries.ts'
 

@@ -27,7 +27,7 @@ const product = (all: readonly Float64Array[], rowCount: number): Map<string, nu
     reused.set(all[i]!)
     return reused
   }
-  dotProducts({ count: all.length, length: reused.length, column }, rowCount, (i, j, dot) => {
+  dotProducts(all.length, column, rowCount, (i, j, dot) => {
     expect(found.has(`${i},${j}`)).toBe(false)
     found.set(`${i},${j}`, dot)
   })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import {
   daysUnderwater,
   deepestEpisodes,
@@ -6,7 +7,6 @@ import {
   drawdowns,
   maxDrawdown,
 } from '#core/figures/drawdown.ts'
-import { equityCurve, equityFromBaseline } from '#core/figures/equity-curve.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { longestRun } from '#core/figures/moments.ts'
 import { forAll } from '#test/support/for-all.ts'

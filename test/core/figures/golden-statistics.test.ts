@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { mean } from 'simple-statistics'
 import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
+import { equityFromBaseline } from '#core/figures/account-path.ts'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { type CorrelationMatrix, correlationMatrix } from '#core/figures/correlation.ts'
-import { completeWeeks } from '#core/figures/derived-series.ts'
 import { diversification, type NamedPair } from '#core/figures/diversification.ts'
 import { drawdownEpisodes, drawdowns } from '#core/figures/drawdown.ts'
-import { equityFromBaseline } from '#core/figures/equity-curve.ts'
-import { isUndefined, type Undefined } from '#core/figures/figure.ts'
+import { isUndefined, splitFigures, type Undefined } from '#core/figures/figure.ts'
 import { MIN_OVERLAP } from '#core/figures/pearson.ts'
 import {
+  completeWeeks,
   DAYS_PER_YEAR,
   FEWEST_DAYS,
   lastDay,
@@ -20,7 +20,6 @@ import {
   sliceSeries,
   WEEKS_PER_YEAR,
 } from '#core/figures/series.ts'
-import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
 

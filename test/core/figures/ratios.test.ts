@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { equityFromBaseline, trailingReturn, worstReturn } from '#core/figures/equity-curve.ts'
+import { equityFromBaseline, trailingReturn, worstReturn } from '#core/figures/account-path.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
 import { isFlat, sampleDeviation, sampleVariance, standardizedMoments } from '#core/figures/moments.ts'
 import { pearson } from '#core/figures/pearson.ts'

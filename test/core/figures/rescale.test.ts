@@ -1,10 +1,9 @@
 // What a change of the risk level does to the figures, and what it leaves alone.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { completeWeeks } from '#core/figures/derived-series.ts'
-import { equityCurve } from '#core/figures/equity-curve.ts'
-import { isUndefined } from '#core/figures/figure.ts'
-import { splitFigures } from '#core/figures/split-figures.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
+import { isUndefined, splitFigures } from '#core/figures/figure.ts'
+import { completeWeeks } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'

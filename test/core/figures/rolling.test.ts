@@ -2,15 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toIsoDate, toWeek } from '#core/calendar.ts'
 import { accountPath } from '#core/figures/account-path.ts'
-import { completeWeeks } from '#core/figures/derived-series.ts'
-import { type RollingFigures, rollingFigures } from '#core/figures/rolling.ts'
-import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
-import { splitFigures } from '#core/figures/split-figures.ts'
+import { splitFigures } from '#core/figures/figure.ts'
+import { rollingFigures } from '#core/figures/rolling.ts'
+import { completeWeeks, dayOf, lastDay, type Series } from '#core/figures/series.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { aReturn, dailySeries } from './arbitraries.ts'
 import { constant, dailyFrom, figuresOf } from './series.ts'
 
-const rollingOf = (daily: Series, benchmark: Series | null = null, k = 1): RollingFigures =>
+const rollingOf = (daily: Series, benchmark: Series | null = null, k = 1) =>
   rollingFigures(accountPath(daily, completeWeeks(daily), k), benchmark)
 
 /** So many returns from a few that are drawn, stretched by factors of very different size. */

@@ -1,8 +1,7 @@
 // Small series and ledgers for the tests of the figures.
 import fc from 'fast-check'
 import { parseIsoDate } from '#core/calendar.ts'
-import { completeWeeks } from '#core/figures/derived-series.ts'
-import type { Series } from '#core/figures/series.ts'
+import { completeWeeks, type Series } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
 

@@ -1,10 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { completeWeeks } from '#core/figures/derived-series.ts'
-import { exposureFigures, positionTime } from '#core/figures/exposure.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
+import { completeWeeks } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
-import { profitFactor, tradeFigures, tradeStatistics, winRatePct } from '#core/figures/trade-statistics.ts'
+import {
+  exposureFigures,
+  positionTime,
+  profitFactor,
+  tradeFigures,
+  tradeStatistics,
+  winRatePct,
+} from '#core/figures/trade-statistics.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { BASE_RISK, constant, dailyFrom, trade } from './series.ts'
 
@@ -92,18 +98,19 @@ test('an undefined trade statistic has a reason: first the trades, then the wins
 const tenDays = dailyFrom('2024-01-01', [0.01, 0, 0, 0.01, ...constant(0, 6)])
 
 test('the exposure of two overlapping longs and a short is what a hand computes', () => {
-  const figures = exposureFigures(tenDays, [
+  const trades = [
     trade('2024-01-02T00:00:00Z', 48, 0.01),
     trade('2024-01-03T00:00:00Z', 48, 0.01),
     trade('2024-01-10T12:00:00Z', 48, 0.01, 'short'), // half a day of it is outside the window
-  ])
-  expect(figures).toEqual({
+  ]
+  expect(exposureFigures(tenDays, trades, [])).toEqual({
     active_days_pct: 20,
     time_in_market_pct: 35,
     long_time_pct: 30,
     short_time_pct: 5,
     average_concurrent_positions: 0.45,
     max_concurrent_positions: 2,
+    open_since: null,
   })
 })
 
@@ -129,8 +136,8 @@ test('an open position counts to the end of the window in the exposure', () => {
 })
 
 test('the exposure without trades has the active days alone', () => {
-  const { active_days_pct, ...others } = exposureFigures(tenDays, [])
-  expect(active_days_pct).toBe(20)
+  const { active_days_pct, open_since, ...others } = exposureFigures(tenDays, [], [])
+  expect([active_days_pct, open_since]).toEqual([20, null])
   for (const figure of Object.values(others)) expect(figure).toEqual(NO_TRADES)
 })
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderDeploys } from '#core/dataset/resources/program/records.ts'
-import { dipAppetite, trailingMean } from '#core/program/appetite.ts'
 import { dca } from '#core/program/benchmarks.ts'
 import { prepareProgram } from '#core/program/prepare-program.ts'
-import { averageCost, simulate } from '#core/program/simulate.ts'
+import { averageCost, dipAppetite, simulate, trailingMean } from '#core/program/simulate.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { ALWAYS, arbitraryProgram, barsOf, CORE_ONLY, DIPS, firstBars, planOf } from './programs.ts'
 

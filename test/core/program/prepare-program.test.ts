@@ -3,9 +3,13 @@ import { DAY_MS } from '#core/calendar.ts'
 import { moneyWeightedReturn } from '#core/dataset/resources/program/records.ts'
 import { benchmarks } from '#core/program/benchmarks.ts'
 import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts'
-import type { ProgramData, ProgramPlan } from '#core/program/program.ts'
-import { parseProgramDataFile, toProgramDataFile } from '#core/program/program-data-file.ts'
-import { deploymentState } from '#core/program/program-window.ts'
+import {
+  deploymentState,
+  type ProgramData,
+  type ProgramPlan,
+  parseProgramDataFile,
+  toProgramDataFile,
+} from '#core/program/program.ts'
 import { simulate } from '#core/program/simulate.ts'
 import { forAll } from '#test/support/for-all.ts'
 import {

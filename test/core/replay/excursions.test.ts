@@ -1,7 +1,7 @@
 // How far prices went against trades and for them: against a hand, by laws, and never for single trades.
 import { expect, test } from 'vitest'
-import { excursionFigures } from '#core/figures/excursions.ts'
-import { excursionsOf } from '#core/replay/excursions.ts'
+import { excursionFigures } from '#core/figures/execution.ts'
+import { excursionsOf } from '#core/replay/execution.ts'
 import { markLedger } from '#core/replay/marks.ts'
 import { replay } from '#core/replay/replay.ts'
 import type { Trade } from '#core/replay/trade.ts'

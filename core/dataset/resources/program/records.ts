@@ -15,8 +15,7 @@ import {
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { DAYS_PER_YEAR } from '#core/figures/series.ts'
 import { cheapestQuartileShare } from '#core/program/benchmarks.ts'
-import type { ProgramData, ProgramPlan, Rolling } from '#core/program/program.ts'
-import { deploymentState } from '#core/program/program-window.ts'
+import { deploymentState, type ProgramData, type ProgramPlan, type Rolling } from '#core/program/program.ts'
 import {
   averageCost,
   type Deployment,
