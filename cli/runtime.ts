@@ -3,7 +3,6 @@ import type { Terminal } from './print/terminal.ts'
 
 /** The services that a command uses, created once in the entry file. A test passes others. */
 export type Runtime = {
-  /** The environment variables. */
   readonly env: NodeJS.ProcessEnv
   /** The folder of the project itself: a checkout, or an npm package. */
   readonly root: string

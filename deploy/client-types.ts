@@ -35,7 +35,6 @@ type Document = {
   readonly components: { readonly schemas: Readonly<Record<string, Part>> }
 }
 
-/** The types of each service. */
 export async function clientTypes() {
   const [history, signals] = [await historyDocument(''), signalsDocument('')]
   const ids = DATASET_ROUTES.map(({ id }) => id)
@@ -45,7 +44,6 @@ export async function clientTypes() {
   }
 }
 
-/** Writes the types into the client in a folder. */
 export async function writeClientTypes(client: string): Promise<void> {
   const folder = join(client, 'src/generated')
   await mkdir(folder, { recursive: true })

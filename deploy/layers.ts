@@ -7,7 +7,6 @@ import { type LocalServer, startLocalServer } from '#cli/services/local-server.t
 const ROOT = join(import.meta.dirname, '..')
 const PACKAGES = join(ROOT, '.servers/cdn')
 
-/** A server that runs until it is stopped. */
 export type Layer = Omit<LocalServer, 'pid'>
 
 /** Starts nginx for a site, with its files in an existing folder of its own. */

@@ -26,7 +26,6 @@ type TaskRunner = {
   readonly run: (order: PhaseOrder) => Promise<unknown>
 }
 
-/** Returns what an input refers to. */
 type Read = (digest: string) => Promise<Uint8Array>
 
 /** The task of a strategy, with digests of what many have in common. */

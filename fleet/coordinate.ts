@@ -115,7 +115,6 @@ async function makePlan(fleet: Fleet, { phase, tasks: ordered }: PhaseOrder): Pr
 
 type Done = { readonly worker: string; readonly digest: string }
 
-/** Waits until every task is done. */
 async function collect(fleet: Fleet, order: PhaseOrder, run: Run, background: Background) {
   const missing = new Map(run.plan.tasks.map(task => [task.id, task]))
   const done = new Map<string, Done>()

@@ -38,7 +38,6 @@ type WorkerOrder = Stores & {
   readonly elapsed: () => number
 }
 
-/** A worker on threads of this process. */
 export function openWorker({ store, privateStore, threads, code, elapsed }: WorkerOrder) {
   const renderer = createRenderer(threads)
   const computer = createTaskComputer({ threads, elapsedMs: elapsed })
@@ -119,7 +118,6 @@ const DONE = { compute: 'computed', correlate: 'correlated', render: 'rendered' 
 
 const UNITS = { strategy: 'strategies', block: 'blocks' } as const
 
-/** The same phase with a progress bar. */
 function counted(order: PhaseOrder, progress: Progress): PhaseOrder {
   const { phase, tasks, unit, take } = order
   const count = countProgress(progress, phase, tasks.length, UNITS[unit])

@@ -77,7 +77,6 @@ export async function endRun(privateStore: ObjectStore, run: string, version: st
   await pMap(keys, key => privateStore.remove(key), { concurrency: REQUESTS })
 }
 
-/** Stores an input and returns its digest. */
 export async function saveInput(privateStore: ObjectStore, run: string, bytes: Uint8Array): Promise<string> {
   const digest = sha256(bytes)
   await privateStore.create(inputKey(run, digest), bytes, BYTES_HEADERS)
@@ -96,7 +95,6 @@ export async function readInput({ privateStore, run }: Place, digest: string): P
   )
 }
 
-/** Whether a task is done. */
 export const hasResult = (place: Place, id: string): Promise<boolean> =>
   place.privateStore.has(resultKey(place, id))
 

@@ -17,7 +17,6 @@ const read = (path: string): Uint8Array<ArrayBuffer> =>
 const concat = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(Buffer.concat(parts))
 
-/** Those of this program. */
 export const ASSETS: readonly Asset[] = [
   ...SCRIPTS.map(name => ({
     name,

@@ -32,7 +32,6 @@ ${definitions(DEFINED)}`,
   }
 }
 
-/** What was published and is no more. */
 const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
   removed.length === 0
     ? html``
@@ -48,7 +47,6 @@ const SPREAD: readonly FigureRow[] = [
   ['effective_bets', 'Effective bets', value => decimal(value, 1)],
 ]
 
-/** What the names of the tiles open. */
 const DEFINED: readonly Defined[] = [
   ...HEADLINE.map(([path, name]) => [path, name, `equal_weight_book/${path}`, 'summary'] as const),
   ...SPREAD.map(([path, name]) => [path, name, `diversification/${path}`, 'summary'] as const),

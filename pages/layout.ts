@@ -21,7 +21,6 @@ export const PAGE_POLICY =
 /** Browsers ignore `frame-ancestors` in a document, and say so. */
 const POLICY_IN_PAGE = PAGE_POLICY.replace(" frame-ancestors 'none';", '')
 
-/** What a page says. */
 export type Page = {
   readonly title: string
   /** One sentence, for search engines and previews. */
@@ -60,7 +59,6 @@ type Frame = Pick<PageContent, 'title' | 'about' | 'body'> & {
   /** Attributes of the body, beside the version. */
   readonly attributes: Markup
   readonly nav: Markup
-  /** The last line of the page. */
   readonly footer: Markup
 }
 

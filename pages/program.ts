@@ -20,7 +20,6 @@ export type ProgramPage = {
   readonly preview: ProgramPreview
   readonly dataset: PageDataset
   readonly simulator: Simulator
-  /** Address of the style sheet. */
   readonly style: string
   readonly integrity: Integrity
 }
@@ -166,7 +165,6 @@ const KEYED = [
   ['program_performance', '/v1/program/performance', 'at equal cash, and the money-weighted return'],
 ] as const
 
-/** What the preview leaves out, by name. */
 const keyed = ({ alias }: ProgramPreview): Markup => html`<section><h2>What needs the entitlement</h2>
 <p>This page shows the open preview and no more: single purchases are not in it, and so there is no drawing of them. With a key that is entitled to
 <code>${alias}</code>, the API also answers</p>

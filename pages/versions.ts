@@ -8,7 +8,6 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { type Markup, type Page, serviceLink } from './layout.ts'
 import { describeRestatement } from './sheet/record.ts'
 
-/** The versions up to this one, newest first. */
 export const versionsPage = ({ dataset }: Snapshot): Page => ({
   title: 'Versions',
   about: `What ${dataset.name} published when, what each version added, and every restatement.`,

@@ -99,7 +99,6 @@ function answerContent(
   }
 }
 
-/** A file that is no answer of the API. */
 function fileContent(
   version: string,
   file: string,

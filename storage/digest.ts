@@ -21,7 +21,6 @@ export async function sha256InTurns(bytes: Uint8Array): Promise<string> {
   return digest.digest('hex')
 }
 
-/** What a manifest says of an object. */
 export type Described = { readonly bytes: number; readonly sha256: string }
 
 /**

@@ -64,7 +64,6 @@ async function answerElse(c: Exchange, parts: HistoryParts): Promise<Response> {
   throw new ApiError('not_found', MISSING)
 }
 
-/** The route of a path that matches none. */
 const UNROUTED = 'none'
 
 const MISSING = 'no such path; / lists what there is'
@@ -82,7 +81,6 @@ function beginRequest(c: Exchange, { source, newRequestId }: HistoryParts): void
  */
 const LOG_PATTERN = '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)|anchors/[0-9a-f]+}'
 
-/** The route of these paths in logs and metrics. */
 const LOG_TEMPLATE = '/v1/pointer/{name}'
 
 const NOT_MODIFIED = 304

@@ -208,7 +208,6 @@ export const historyService = ({ clock, settings, onError }: HistoryParts): Serv
 })
 
 export type HistorySettings = InterfaceSettings & {
-  /** Origins of web pages that may read the service. */
   readonly allowedOrigins: ReadonlySet<string>
   /** Public address of the signals service; null if it is not stated. */
   readonly signalsBaseUrl: string | null

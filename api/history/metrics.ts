@@ -7,7 +7,6 @@ import type { CacheUse } from './answers/published-answers.ts'
 import type { Answered } from './exchange.ts'
 import type { RefreshOutcome } from './versions/version-source.ts'
 
-/** What is read when the metrics are. */
 export type Observed = {
   readonly dataset: () => Pick<DatasetRecord, 'version' | 'window'> | null
   readonly residentVersions: () => number
@@ -23,7 +22,6 @@ export type Observed = {
 /** Upper bounds of the histogram in seconds: from a file in memory to an export of a large book. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** Metrics of one process, until they are stopped. */
 export function createHistoryMetrics(observed: Observed) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()

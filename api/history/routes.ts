@@ -32,7 +32,6 @@ const GROUPS: Service<Group>['groups'] = {
   infrastructure: { name: 'Infrastructure', description: 'The process and the version that it serves.' },
 }
 
-/** The endpoints, with the place of each in the reference. */
 export const ENDPOINTS: readonly Endpoint[] = ROUTES.map(({ id, path, about, group }) => ({
   path,
   about,

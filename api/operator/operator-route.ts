@@ -8,7 +8,6 @@ import type { Exchange } from '../service/exchange.ts'
 import { type Answer, type Handler, readJson } from './exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
-/** How `highwater ops` calls a route. */
 export type RouteCommand<Data = unknown> = {
   /** `webhook set <client> <url>`: an argument is a variable of the path or a field of the body. */
   readonly usage: string

@@ -21,7 +21,6 @@ export type OperatorParts = OverviewParts & {
   readonly programAlias: () => string
   readonly random: RandomBytes
   readonly newRequestId: () => string
-  /** For webhooks, and tests to them. */
   readonly registering: RegisterParts
   /** The used share of the disk of Redis, 0 to 1; null if unknown. */
   readonly diskUsed?: () => Promise<number | null>
@@ -31,7 +30,6 @@ export type OperatorParts = OverviewParts & {
   readonly rollBack: (version: string) => Promise<void>
   /** The alerts that this process sent, newest first. */
   readonly alerts: () => readonly SentAlert[]
-  /** The builds on a fleet that are under way. */
   readonly builds: () => Promise<readonly FleetProgress[]>
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   /** Called with the time from a fire to its acknowledgement by the disk. */

@@ -16,7 +16,6 @@ export type Answered = {
 }
 
 type AppOptions = {
-  /** Called with every request that comes. */
   readonly begin?: (c: Exchange) => void
   /** Called with every answer, before it is sent: it must be quick. */
   readonly report: (c: Exchange, answered: Answered) => void

@@ -150,7 +150,6 @@ export const toReadyAnswer = (
   headers: { ...codedHeaders(coding, etag, headers), 'content-length': String(bytes.length) },
 })
 
-/** The headers of an answer in a coding, whatever its length is. */
 export const codedHeaders = (coding: Coding, etag: string, headers: AnswerHeaders): AnswerHeaders => ({
   ...headers,
   etag,

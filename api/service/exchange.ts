@@ -20,10 +20,8 @@ export type Clock = {
   readonly elapsed: () => number
 }
 
-/** What all answers of a service have in common. */
 export type Service = {
   readonly clock: Clock
-  /** Headers of every answer and of every refusal. */
   readonly headers: (c: Exchange) => AnswerHeaders
   /** The block `meta` of the envelope, as far as it is the same for all routes. */
   readonly meta: (c: Exchange) => KeyedMeta | Register
@@ -40,7 +38,6 @@ export type ServiceEnv = {
     startedMs: number
     /** The id of the request, where the service names requests. */
     requestId?: string
-    /** Length of the body. */
     bytes?: number
   }
 }
@@ -61,7 +58,6 @@ export const keyedMeta = (c: Exchange): KeyedMeta => ({
 
 export const JSON_MEDIA = { 'content-type': 'application/json; charset=utf-8' } as const
 
-/** A table that a browser saves under a name. */
 export const csvMedia = (name: string): AnswerHeaders => ({
   'content-type': MEDIA_TYPES.csv,
   'content-disposition': `attachment; filename="${name}.csv"`,

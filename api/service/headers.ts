@@ -1,7 +1,6 @@
 import { IMMUTABLE, POLLED } from '#core/contract/artifacts.ts'
 import type { AnswerHeaders } from './content-coding.ts'
 
-/** Headers of every answer and every refusal. */
 export const COMMON_HEADERS = {
   vary: 'Accept-Encoding, Origin',
   'x-content-type-options': 'nosniff',
@@ -27,7 +26,6 @@ export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(
   `http://127.0.0.1:${port}`,
 ])
 
-/** Headers that a page's script may read. */
 const EXPOSED =
   'ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ' +
   'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped, X-Request-Id'

@@ -37,9 +37,7 @@ export type SignalsParts = {
   readonly settings: SignalsSettings
   /** The accumulation program that is served now; null if none is published. */
   readonly program: () => ServedProgram | null
-  /** Counts requests of the preview. */
   readonly limits: PreviewLimits
-  /** Origins of web pages that may read the preview. */
   readonly allowedOrigins: ReadonlySet<string>
   readonly registering: RegisterParts
   /** A new name for the history of a log. */
@@ -54,7 +52,6 @@ export type SignalsParts = {
 
 /** One request as it may be logged: its route and never its URL, and the id of a key and never the key. */
 export type Answered = ServiceAnswered & {
-  /** The network of the caller. */
   readonly address: string
   /** Null unless a key was given that has its form. */
   readonly keyId: string | null
@@ -87,7 +84,6 @@ export type SignalsGroup = SignalsRoute['group']
 
 type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promise<Response>
 
-/** A handler that is called with an identified client. */
 type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
 
 export type PreviewRoute = Route<'preview', OpenHandler> & { readonly limit: LimitName }

@@ -25,9 +25,7 @@ export function toSummary(result: BuildResult) {
     program: program && toProgramSummary(program),
     /** Calendar years in percent, a row for each strategy. */
     yearly_returns_pct: yearlyReturns(snapshot.strategies),
-    /** What the data cover and what was found in them. */
     data: [...book.report, ...records],
-    /** Outages in each set of bars. */
     gaps: Object.fromEntries([...book.bars].map(([key, { gaps }]) => [key, gaps.length])),
     /** What a vendor may still bring. */
     missing_bars: missing,
@@ -146,6 +144,5 @@ const annual = z.object({
   annual: z.object({ table: z.array(z.object({ year: z.number(), return_pct: z.number().nullable() })) }),
 })
 
-/** The rows of `fund_dd.annual.table`. */
 const yearsOf = ({ figures }: StrategyData) =>
   annual.safeParse(figures.values.fund_dd).data?.annual.table ?? []

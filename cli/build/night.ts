@@ -61,7 +61,6 @@ export async function reportKilled(order: NightOrder, runtime: Runtime): Promise
   await reportFailed(error, await open(order, runtime))
 }
 
-/** Reports a night without steps. */
 async function reportFailed(error: unknown, job: Job): Promise<Night> {
   const night = toNight(toIsoInstant(job.runtime.now()), [], null, error, job.runtime)
   await notify(night.report, job)
@@ -75,7 +74,6 @@ async function notify(report: NightReport, job: Job): Promise<void> {
   await ping(report.error === null ? 'done' : 'fail', JSON.stringify(short), job)
 }
 
-/** The steps, up to the first that fails. */
 async function walk({
   build,
   importCommand,
@@ -164,7 +162,6 @@ async function keepReport(report: NightReport, { privateStore, runtime }: Job): 
 
 const JSON_HEADERS = { content_type: 'application/json' }
 
-/** A line for the job, and a line for each step. */
 export function printReport(report: NightReport, { print }: Terminal): void {
   const { outcome, version, started_utc, ended_utc, steps } = report
   print(`night ${outcome}: ${version ?? 'nothing'} published   ${started_utc} to ${ended_utc}`)

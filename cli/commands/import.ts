@@ -215,7 +215,6 @@ function addStrategy(
   catalogue.add({ id, name, base_risk_pct, ...fields, engine: engine ?? formats[0], ...costs }, unfunded)
 }
 
-/** Writes bars of one instrument. */
 async function importBarsFiles(paths: string[], options: Options<typeof BARS_OPTIONS>, runtime: Runtime) {
   const { instrument, timeframe: stated = null } = options
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
@@ -229,7 +228,6 @@ async function importBarsFiles(paths: string[], options: Options<typeof BARS_OPT
   await write(catalogue, { tables, line, summary }, origin, options, runtime)
 }
 
-/** Writes daily returns as they were reported. */
 async function importReturnsFile(
   [path = '']: string[],
   options: Options<typeof RETURNS_OPTIONS>,

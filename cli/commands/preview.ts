@@ -162,7 +162,6 @@ async function showEachChange(
   }
 }
 
-/** Names, times and sizes of all files of a folder. */
 async function stateOf(folder: string): Promise<string> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   const states = names.map(async name => {

@@ -182,7 +182,6 @@ const SAMPLED = 20
 /** Larger ones take longer than a look may. */
 const MOST_SAMPLED_BYTES = 2 ** 24
 
-/** Some files of the served version are as they were published. */
 const servedFiles = check('served files', ['store'], async ({ store, runtime: { now } }) => {
   const manifest = await servedManifest(store)
   if (manifest === null) return skipped('nothing is published')

@@ -18,7 +18,6 @@ export type Finding = {
   readonly fix: string | null
 }
 
-/** What checks look at. */
 export type Installation = {
   readonly runtime: Runtime
   readonly environment: Environment

@@ -15,14 +15,12 @@ type Declared<Value> = {
 /** Options by their names, as commander has them: `asOf` is `--as-of`. */
 export type Shape = Readonly<Record<string, Declared<unknown>>>
 
-/** What a command gets of its options. */
 export type OptionsOf<Given extends Shape> = {
   readonly [Name in keyof Given]: Given[Name] extends Declared<infer Value> ? Value : never
 }
 
 export const flag = (about: string): Declared<boolean | undefined> => ({ about, value: '', read: () => true })
 
-/** An option with a text of its own, or with any text. */
 export function option(value: string, about: string): Declared<string | undefined>
 export function option<Schema extends z.ZodType>(
   value: string,
@@ -77,7 +75,6 @@ function addOptions(command: Command, shape: Shape): Command {
 /** Gives a command its arguments, its options and its action. */
 export type Define = (command: Command, runtime: Runtime) => void
 
-/** A command as data, and what it does. */
 export const define =
   <Given extends Shape>(
     options: Given,

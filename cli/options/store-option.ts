@@ -30,7 +30,6 @@ export function readSettings({ store, privateStore }: StoreOptions, runtime: Run
   }
 }
 
-/** Opens the public and the private store of the settings. */
 export async function openStores({ STORE_URL, PRIVATE_STORE_URL, s3 }: Environment, patience?: S3Patience) {
   const store = await openStore(STORE_URL, s3, patience)
   return { store, privateStore: await openStore(PRIVATE_STORE_URL, s3, patience) }

@@ -23,7 +23,6 @@ type DemoOrder = Pick<Runtime, 'now' | 'drawBytes'> & {
   readonly redis: Redis
   readonly registering: RegisterParts
   readonly programAlias: string
-  /** The strategies that are served. */
   readonly aliases: readonly string[]
   readonly dataFolder: string
   readonly signalsUrl: string

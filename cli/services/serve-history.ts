@@ -245,7 +245,6 @@ export function watchHistory(
       metrics.onAnswered(answered)
       log[answered.status < FIRST_FAULT ? 'info' : 'warn']('request', answered)
     },
-    /** Called with the outcome of every poll of the pointer. */
     onLook(outcome: RefreshOutcome) {
       metrics.onLook(outcome)
       alertOnSwaps(outcome)

@@ -74,7 +74,6 @@ export function createDrain() {
   }
 }
 
-/** Starts a timer, and returns a function that stops it. */
 export function startTimer(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)

@@ -12,7 +12,6 @@ import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 
-/** Any text. */
 export const text = z.string()
 
 /** A text that a function reads; one that it cannot read is null. */
@@ -78,7 +77,6 @@ const accepted = (check: (text: string) => unknown) =>
     }
   })
 
-/** The parts of a text between commas. */
 const list = (isPart: (part: string) => boolean) =>
   text
     .default('')

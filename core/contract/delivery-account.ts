@@ -23,5 +23,4 @@ export const deliveryAccount = named('DeliveryAccount', {
   ),
 })
 
-/** What became of the signals of a client. */
 export type DeliveryAccount = ValueOf<typeof deliveryAccount>

@@ -69,7 +69,6 @@ type Served = {
   readonly baseRiskOf: (alias: string) => number | undefined
 }
 
-/** What a fire asks for. */
 export type FireOrder = { readonly content: SignalContent; readonly isByHand: boolean }
 
 /**

@@ -7,7 +7,6 @@ import { object, text } from './payloads/field.ts'
 import { errorDetails, links } from './payloads/meta.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 
-/** What a document says of a service beside its routes. */
 export type Service<Group extends string> = {
   readonly info: {
     readonly title: string
@@ -26,9 +25,7 @@ export type Service<Group extends string> = {
   readonly recorded: Recorded
 }
 
-/** What the routes of a group have in common. */
 export type GroupDescription = {
-  /** The tag. */
   readonly name: string
   readonly description: string
   readonly isKeyless?: true
@@ -325,7 +322,6 @@ function exampleComponents(routes: readonly Route[], { answers, refusals }: Reco
   return Object.fromEntries([...answered, ...refused])
 }
 
-/** The same question, its answer as CSV. */
 export const asCsv = (request: string): string => `${request}${request.includes('?') ? '&' : '?'}format=csv`
 
 const exampleNamed = (name: string): Schema => ({ examples: { answer: toReference(name) } })

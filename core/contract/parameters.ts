@@ -65,7 +65,6 @@ export const once =
   texts =>
     texts.length > 1 ? refuse(texts, 'given more than once') : parse(texts[0] ?? '')
 
-/** One word of a list. */
 export const oneOf = <T extends string>(allowed: readonly T[]): Parser<T> =>
   once(text => {
     const value = allowed.find(candidate => candidate === text)
@@ -97,7 +96,6 @@ export type Parameter<Value> = {
   print(value: NonNullable<Value>): string
 }
 
-/** What is parsed of a query. */
 export type ValuesOf<Parameters> = {
   readonly [Name in keyof Parameters]: Parameters[Name] extends Parameter<infer Value> ? Value : never
 }

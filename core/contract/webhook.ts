@@ -36,7 +36,6 @@ const state = {
 
 export const webhookState = named('WebhookState', state)
 
-/** The same, in the answer to its registration. */
 export const registeredWebhook = named('RegisteredWebhook', {
   ...state,
   secret: textOrNull('The secret if this request made it: shown only here. Else null.'),

@@ -6,7 +6,6 @@ import { effectiveInstant, enteredOf } from './entered.ts'
 import { type Ancestor, restatedIn, toAncestor } from './lineage.ts'
 import type { Snapshot, StrategyData } from './snapshot.ts'
 
-/** A snapshot, compared with what was published before it. */
 export type Compared = {
   readonly changes: Changes
   /** What was served; null without one, and if it cannot be read any more. */
@@ -64,7 +63,6 @@ export function withPublications(
   return { ...snapshot, strategies, dataset }
 }
 
-/** The strategies whose history goes on. */
 function keptIn(changes: Changes): ReadonlySet<string> {
   if (changes.not_compared !== undefined) return new Set()
   const restated = new Set(restatedIn(changes).map(({ id }) => id))

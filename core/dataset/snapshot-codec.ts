@@ -92,7 +92,6 @@ const toOthers = ({ nearest, book: { first, ret, alive } }: StoredOthers): Other
   },
 })
 
-/** The rows of each strategy in a table of all. */
 function rowsOf(lengths: readonly number[]): Rows[] {
   let offset = 0
   return lengths.map(length => {

@@ -35,7 +35,6 @@ export type DatasetRecord = Omit<DatasetPayload, 'generated_utc' | 'strategy_cou
   readonly synthetic: boolean
 }
 
-/** The source of the daily returns of a strategy. */
 export type Marking = 'marked' | 'realised' | 'reported'
 
 /** When an authority saw an entry of the log, and its name, as the time stamp says. */
@@ -112,7 +111,6 @@ export type Snapshot = {
   /** In catalogue order. */
   readonly strategies: readonly StrategyData[]
   readonly correlation: Readonly<Record<Period, CorrelationMatrix>>
-  /** The equal-weight book. */
   readonly book: FigureBlock
   readonly diversification: FigureBlock
   /** In the order in which the catalogue first names the instruments. */
@@ -121,7 +119,6 @@ export type Snapshot = {
   readonly others?: Others
 }
 
-/** How the history of a strategy came about. */
 export const basisOf = ({ marking }: Pick<StrategyRecord, 'marking'>): Basis =>
   marking === 'reported' ? 'reported' : 'backtested'
 

@@ -4,7 +4,6 @@ import { isUndefined, percent } from './figure.ts'
 import { sampleDeviation } from './moments.ts'
 import { DAYS_PER_YEAR, type Series } from './series.ts'
 
-/** Days of a window. */
 const WINDOW = 365
 
 /**
@@ -100,7 +99,6 @@ function momentsUpTo(x: Float64Array, y: Float64Array, block: number): Moments[]
   return all
 }
 
-/** The moments with one more point. */
 const added = (moments: Moments, x: number, y: number): Moments =>
   merged(moments, { count: 1, x, y, xx: 0, yy: 0, xy: 0 })
 

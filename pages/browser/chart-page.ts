@@ -69,7 +69,6 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
     if (isKept) history.replaceState(null, '', canonicalUrl(location.pathname, page.parameters, address))
     void show()
   }
-  /** The last years of the series, or all of it. */
   const showYears = async (years: number): Promise<void> => {
     try {
       const { to } = page.allDays(page.modelOf(await load(), address))
@@ -155,7 +154,6 @@ function daysIn(all: Days, { from, to }: Address): Days | null {
   return days.from < days.to ? days : null
 }
 
-/** A button and a table for each chart. */
 const numbersOf = (charts: readonly LineChart[]): string =>
   charts
     .map(

@@ -93,7 +93,6 @@ export function followCharts(
   })
 }
 
-/** A line on a day, or a shade over the days of a range. */
 function drawCursor(svg: SVGSVGElement, chart: LineChart, day: EpochDay, from: EpochDay): void {
   svg.querySelector('.cursor')?.remove()
   const { x, plot } = chartScales(chart)

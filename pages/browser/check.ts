@@ -76,7 +76,6 @@ async function checkLog(manifest: File, version: string) {
   return { head, sentence: `Entry ${entry.seq} of the log, of ${entry.at}, names this manifest. ${chain}` }
 }
 
-/** Both signatures by one of the published keys. */
 async function checkSignatures(manifest: File, head: File): Promise<string> {
   const list = (await find(`${STORE}.well-known/highwater-keys.json`)) ?? (await find(`${STORE}v1/keys.json`))
   if (list === null)

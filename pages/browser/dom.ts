@@ -117,7 +117,6 @@ export function createView<Model>(
 const whenIdle = (run: () => void): unknown =>
   window.requestIdleCallback?.(run, { timeout: 200 }) ?? setTimeout(run, 50)
 
-/** Saves a text as a file. */
 export function download(name: string, text: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))

@@ -98,7 +98,6 @@ function placesOf(values: Float64Array) {
   return start < 0 ? null : { start, end, low, high, hasInfinity }
 }
 
-/** Lowest and highest value that the axis must show. */
 function domainOf({ y, baseline }: LineChart, lines: readonly VisibleLine[]): [number, number] {
   const shown = (value: number) => (y === 'log' && value <= 0 ? Number.NaN : value)
   const lowest = ({ values, low }: VisibleLine) =>

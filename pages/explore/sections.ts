@@ -24,7 +24,6 @@ export const SECTIONS = {
 const chartSection = (chart: LineChart): string =>
   String(html`<h2>${chart.title}</h2>${raw(bookSection(chart) + chartTable(chart))}`)
 
-/** A table that scrolls in itself on a narrow screen. */
 const scrolling = (label: string, table: Markup): string =>
   String(
     html`<h2>${label}</h2><div class="scroll" role="region" aria-label="${label}" tabindex="0">${table}</div>`,
@@ -32,7 +31,6 @@ const scrolling = (label: string, table: Markup): string =>
 
 const riskText = (fraction: number): string => percent(100 * fraction, 2)
 
-/** What is shown, in sentences. */
 function statusText({ portfolio, members, level, choice }: ExploreModel): string {
   if (portfolio === null) return `Choose up to ${MOST_CHOSEN} strategies in the table above.`
   const { daily, figures } = portfolio

@@ -97,7 +97,6 @@ const BENCHMARK_MORE: readonly FigureRow[] = [
   ['volatility_annualized_pct', 'Volatility of holding', percent],
 ]
 
-/** The figures of groups, whose names open a definition. */
 export const GROUPS = {
   risk_adjusted: RISK_ADJUSTED,
   benchmark: [...BENCHMARK, ...BENCHMARK_MORE],
@@ -188,7 +187,6 @@ const rowsOf = (table: FigureValue | undefined): FigureValues[] =>
 export const hasReplays = (strategy: StrategyData): boolean =>
   rowsOf(groupOf(strategy, 'replays').table).length > 0
 
-/** Each level as it was replayed, and as it is rescaled. */
 export function replaysSection(strategy: StrategyData): Markup {
   const run = (head: Markup, values: FigureValues) =>
     html`<tr><th scope="row">${head}</th>${RUNS.map(row =>

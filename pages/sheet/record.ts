@@ -35,7 +35,6 @@ const NOTHING_YET = ['nothing to check yet', 'No trade is closed yet.'] as const
 /** What no computation shows: beside every badge. */
 export const LIMIT = 'This does not show when the rules were written.'
 
-/** Name and text of a badge. */
 function aboutState({ verification_state, measured, marking, trades }: StrategyData) {
   const isNew = measured !== null && marking !== 'reported' && trades.entry_time.length === 0
   return verification_state === 'unverified' && isNew ? NOTHING_YET : ABOUT_STATES[verification_state]
@@ -68,11 +67,9 @@ export const besideBadge = (snapshot: Snapshot, strategy: StrategyData): Markup 
 export const acceptedOf = ({ dataset }: Snapshot, { id }: StrategyData): readonly Accepted[] =>
   dataset.accepted_findings.filter(({ of }) => of === id)
 
-/** The explanation of a state, once a page. */
 export const statePopover = (state: StrategyData['verification_state']) =>
   html`<div id="state-${state}" popover class="about"><strong>${ABOUT_STATES[state][0]}</strong> ${ABOUT_STATES[state][1]} ${LIMIT}</div>`
 
-/** Whether a strategy is over, or has stopped trading. */
 export function aliveness({ ended, idle_since }: StrategyData): Markup {
   if (ended !== null) return html` <span class="badge ended">ended ${ended.on}</span>`
   return idle_since === null ? html`` : html` <span class="badge ended">last trade ${idle_since}</span>`
@@ -121,7 +118,6 @@ function publishedOf(strategy: StrategyData, isRestated: boolean): string {
   return `${since}${isRestated ? ', in its present form' : ''}, ${clockOf(strategy)}${seen}${caution}`
 }
 
-/** Whose clock says when the record was published. */
 export const clockOf = ({ time_stamp: stamp }: StrategyData): string =>
   stamp === null ? "by the publisher's own clock" : `time-stamped by ${stamp.by}`
 
@@ -214,7 +210,6 @@ export function describeRestatement(restatement: Restatement): string {
   ].join(', ')
 }
 
-/** Holding time against return of every closed trade. */
 export function tradesSection({ dataset }: Snapshot, { name, trades }: StrategyData): Markup {
   const dots = Array.from(
     trades.entry_time,

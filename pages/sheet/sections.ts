@@ -25,7 +25,6 @@ export const SECTIONS = {
 
 export type SectionName = keyof typeof SECTIONS
 
-/** The figures by which histories are compared. */
 export const HEADLINE: readonly FigureRow[] = [
   ['net_return_pct', 'Net return', percent],
   ['cagr_pct', 'CAGR', percent],
@@ -99,7 +98,6 @@ export const underwaterChart = ({ facts, path }: SheetModel, days: Days): LineCh
     path.depths,
   )
 
-/** Figures of the 365 days up to each day. */
 export function rollingCharts({ rolling, facts: { caveat } }: SheetModel, days: Days): LineChart[] {
   const { first } = rolling
   const chart = (id: string, title: string, unit: LineChart['unit'], values: Line['values']): LineChart => ({
@@ -148,7 +146,6 @@ function monthCell(month: SheetModel['monthly']['table'][number] | undefined) {
   return html`<td class="${colour}${partial ? ' partial' : ''}">${figure(return_pct, tenths)}</td>`
 }
 
-/** A bar a year, and the worst month of each. */
 const years = ({ annual, monthly, facts: { caveat } }: SheetModel): string =>
   barChart({
     id: 'years',
@@ -169,7 +166,6 @@ function worstMonth(table: SheetModel['monthly']['table']): string {
   return worst === undefined ? '' : `worst month ${MONTHS[worst.month - 1]} ${percent(worst.return_pct)}`
 }
 
-/** The columns of the deepest drawdowns. */
 export const WORST = [
   ['depth_pct', 'Depth'],
   ['peak_t', 'Peak'],

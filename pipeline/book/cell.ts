@@ -24,7 +24,6 @@ export function parseDecimal(text: string): number {
 export const EARLIEST_MS = Date.UTC(1980, 0, 1)
 export const LATEST_MS = Date.UTC(2100, 0, 1)
 
-/** What to write, for messages. */
 const MOMENT_FORMS = 'an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z), or epoch milliseconds'
 
 const ISO =

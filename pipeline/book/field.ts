@@ -59,7 +59,6 @@ export const metaOf = (schema: z.core.$ZodType): z.core.GlobalMeta | undefined =
     .map(each => z.globalRegistry.get(each))
     .find(meta => meta !== undefined)
 
-/** A map before its fields are checked. */
 export type Fields = Readonly<Record<string, unknown>>
 export const mapSchema = z.record(z.string(), z.unknown()).meta({ expected: 'a map' })
 
@@ -70,7 +69,6 @@ export const field = <Schema extends z.ZodType>(
   expected: string,
 ): Schema => schema.meta({ description, expected })
 
-/** A value that may be left out. */
 export const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().default(null)
 
 /** One line of text, because it also travels in headers and in CSV. */
@@ -100,7 +98,6 @@ export function soundFields<Shape extends z.ZodRawShape>(
   return Object.fromEntries(fields) as Partial<z.infer<z.ZodObject<Shape>>> // each is of its schema
 }
 
-/** What is wrong in a value, and where. */
 export type Fault = readonly [path: Path, sentence: string]
 
 /** A rule about parts of a value that are sound by themselves: it returns what is wrong, and where. */

@@ -35,7 +35,6 @@ export const filesUnder = (folder: Folder, parent: string): string[] =>
 export const explainMissing = (folder: Folder, expected: string, parent: string): string =>
   `expected ${expected}, got no such file; ${parent}/ has ${listed(filesUnder(folder, parent)) || 'no files'}`
 
-/** The names that a table may have. */
 export const tableNames = (stem: string): string[] => [`${stem}.csv`, `${stem}.csv.gz`]
 
 /** The table of a name, or null if there is none. Both plain and packed is a problem: it is ambiguous. */

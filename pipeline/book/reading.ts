@@ -4,7 +4,6 @@ import { sha256 } from '#storage/digest.ts'
 import type { Input } from './book.ts'
 import { createProblemList, type ProblemList } from './problem.ts'
 
-/** One reading of a book: its folder, and what is collected. */
 export type Reading = {
   readonly dir: string
   readonly problems: ProblemList

@@ -107,7 +107,6 @@ function fits(use: string, cell: Cell): boolean {
   return test(parseDecimal(text), { t: parseForeignMoment(cell('t'), UTC), l, h, v }, text)
 }
 
-/** Tables of bars. */
 export const BARS: Kind = {
   noun: 'bars',
   roles: {

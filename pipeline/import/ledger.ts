@@ -16,7 +16,6 @@ import { createTally, type Tally } from './repair.ts'
 import type { LedgerRules } from './statement.ts'
 import { explainDecimal, parseForeignDecimal, toFlag, toOpen, toSide } from './values.ts'
 
-/** What an import of trades brings. */
 export type ImportedLedger = NonNullable<Awaited<ReturnType<typeof importLedger>>>
 
 /**

@@ -17,7 +17,6 @@ export const WHOLE_ROW = '*'
 type KindOf = (rows: readonly Row[]) => Kind
 type OnRecord = (cell: Cell, row: number) => void
 
-/** A table that was read. */
 export type ReadTable = NonNullable<Awaited<ReturnType<typeof readForeign>>>
 
 type Request = { readonly statement: Statement; readonly tally: Tally; readonly pick?: PickRows }

@@ -42,7 +42,6 @@ const SENTENCES = {
 
 export const spellStated = (stated: string): string => `read as its publisher states: ${stated}`
 
-/** Counts what a reader finds, by file. */
 export function createTally() {
   const found = new Map<string, { file: string; kind: RepairKind; count: number; rows: number[] }>()
   const count = (kind: RepairKind, file: string, by: number, ...rows: number[]): void => {

@@ -11,7 +11,6 @@ import type { ReturnsStatement } from './statement.ts'
 import { TRADES } from './trade-formats.ts'
 import { explainDecimal, parseForeignDecimal } from './values.ts'
 
-/** Tables of daily returns. */
 export const RETURNS: Kind = {
   noun: 'daily returns',
   roles: {

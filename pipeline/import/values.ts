@@ -34,6 +34,5 @@ const reader =
     text === '' ? null : words.test(text) ? value : others.test(text) ? other : undefined
 
 export const toFlag = reader(/^(?:true|1|yes)$/i, true, /^(?:false|0|no)$/i, false)
-/** Whether a trade is open. */
 export const toOpen = reader(/^(?:true|1|yes|open)$/i, true, /^(?:false|0|no|closed)$/i, false)
 export const toSide = reader<Side>(/^(?:long|buy)$/i, 'long', /^(?:short|sell)$/i, 'short')

@@ -19,7 +19,6 @@ export type ModuleTask = {
   readonly funding: Funding | null
 }
 
-/** A module strategy for a process of its own. */
 export function toModuleInput({ entry, bars, funding }: ModuleTask): ModuleInput {
   if (entry.source.kind !== 'module') throw new Error(`${entry.id} is no module: nothing of it can be run`)
   return {

@@ -36,7 +36,6 @@ export type WholeInput = ModuleInput & { readonly bars: Bars }
 
 export type WholeRun = ReturnType<typeof replayWhole>
 
-/** The replay that is published. */
 export function replayWhole(input: WholeInput, run: Run) {
   const { realm } = run
   const { strategy } = realm

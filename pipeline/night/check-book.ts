@@ -35,7 +35,6 @@ export async function checkBook(dir: string, options: CheckOptions) {
     strategies: found.strategies,
     /** The alias of the accumulation program, null in a book without one. */
     program: sound?.program?.plan.alias ?? null,
-    /** What the data cover and what was found in them. */
     report: [...report, ...found.records],
     /** By file and line. */
     problems: list.sorted(),

@@ -2,7 +2,6 @@ import { Tinypool } from 'tinypool'
 
 export type Threads = ReturnType<typeof createThreads>
 
-/** The threads of a build or a check. */
 export function createThreads(count: number) {
   const worker = new URL('./worker.ts', import.meta.url)
   const pool = new Tinypool({ filename: worker.href, minThreads: 1, maxThreads: count })

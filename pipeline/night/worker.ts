@@ -10,7 +10,6 @@ export const strategy = (task: StrategyTask): ComputedStrategy | Refused => run(
 
 export const check = (task: HistoryTask): StrategyCheck | Refused => run(task, checkStrategy)
 
-/** What a check finds out about one strategy. */
 export type StrategyCheck = Exclude<ReturnType<typeof checkStrategy>, Refused>
 
 function checkStrategy(task: HistoryTask) {

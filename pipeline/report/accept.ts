@@ -7,7 +7,6 @@ const MAX_REASON_CHARS = 500
 
 const day = (description: string) => field(date, description, 'a date as YYYY-MM-DD')
 
-/** An entry of `accept` in the catalogue. */
 export const acceptShape = {
   finding: field(z.enum(ACCEPTABLE), 'The code of the finding.', `one of ${ACCEPTABLE.join(', ')}`),
   of: field(

@@ -14,7 +14,6 @@ export const checkBars = (bars: Bars, nowMs: number): readonly Found[] =>
 
 type Data = Bars & ReturnType<typeof factsOf> & { readonly nowMs: number }
 
-/** What checks compare single bars with. */
 const factsOf = (bars: Bars) => ({
   leastReversal: Math.max(NOTED_FACTOR, Math.exp(NOTED_MOVES * usualMove(bars))),
   isTraded: bars.v.some(volume => volume !== 0),

@@ -26,7 +26,6 @@ export type Overview = Awaited<ReturnType<typeof readOverview>>
 
 export type OverviewParts = {
   readonly redis: Redis
-  /** The strategies of the served dataset. */
   readonly aliases: () => ReadonlySet<string>
   readonly clock: { readonly now: () => number }
   readonly newEpoch: () => string

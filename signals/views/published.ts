@@ -4,7 +4,6 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { type LoggedEntry, publicationsOf, readHead, readLog } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-files.ts'
 
-/** Versions that the page lists. */
 const MOST_LISTED = 7
 
 export type Published = NonNullable<Awaited<ReturnType<ReturnType<typeof createPublishedReader>>>>

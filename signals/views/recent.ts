@@ -114,7 +114,6 @@ async function readOutboxes(
   return states.map(state => new Map(state === null ? [] : [[client, state]]))
 }
 
-/** The matching deliveries of a signal, by client. */
 export const rowsOf = (
   { seq, alias, atMs }: LoggedSignal,
   outbox: ReadonlyMap<string, DeliveryState>,
@@ -170,7 +169,6 @@ export type Spread = { readonly p50: number; readonly p99: number; readonly max:
 /** Counted from the commit to the log, in milliseconds. Null if nothing was delivered. */
 export type Latency = Awaited<ReturnType<typeof readLatency>>
 
-/** Latency of the last acknowledged deliveries of a client. */
 export async function readLatency(redis: Redis, client: string) {
   const filter = { client, keeps: isMeasured, limit: MOST_MEASURED }
   const { rows } = await recentDeliveries(redis, filter, MOST_LOOKED_THROUGH)

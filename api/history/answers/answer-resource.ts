@@ -32,7 +32,6 @@ export const latestHandler =
     return send(c, parts, answer, CACHING.dataset, { ...twin, 'cache-tag': tag, xkey: tag })
   }
 
-/** A dataset answer of the version that the path names. */
 export const pinnedHandler =
   (route: DatasetRoute): Handler =>
   async (c, parts) => {

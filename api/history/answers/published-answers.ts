@@ -75,7 +75,6 @@ export function createPublishedAnswers(
   }
 }
 
-/** The file of an artifact that a client gets. */
 function chooseFile(artifact: Artifact, acceptEncoding: string | null | undefined) {
   const wanted = negotiateCoding(acceptEncoding, TWIN_CODINGS)
   const twin = wanted === 'identity' ? undefined : artifact.encodings[wanted]

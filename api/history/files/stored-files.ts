@@ -87,7 +87,6 @@ async function isAsPublished(
   return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
 }
 
-/** Whether one of the published keys has signed an object. */
 async function isSignature(store: ObjectStore, key: string, signature: Uint8Array): Promise<boolean> {
   const [signed, keys] = [await store.read(key), await store.read(KEYS_KEY)]
   const known = publicKeys.safeParse(keys === null ? null : parseJson(keys))

@@ -44,7 +44,6 @@ export const createPageHandler =
     return redirectTo(c, served, pageFile(route, sid))
   }
 
-/** To a file of a version, with the query. */
 function redirectTo(c: Exchange, { version }: ServedVersion, file: string): Response {
   const tag = cacheTag(version)
   const { pathname, search } = new URL(c.req.url)

@@ -17,7 +17,6 @@ export const LOOKS_BETWEEN_LISTINGS = 720
 /** Versions that are tried in place of the newest: those of a month. More, and it is not one version that is damaged. */
 export const MOST_TRIED = 30
 
-/** The outcome of one poll of the pointer. */
 export type RefreshOutcome =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'empty' }

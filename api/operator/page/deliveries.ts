@@ -91,7 +91,6 @@ export function deliveriesTable(
   )
 }
 
-/** Sends again what was given up. */
 export const resendGivenUp = (session: Session, client: string): Piece | string =>
   offers(session, 'given up', { client, from: '1', only: 'exhausted' })
 

@@ -15,7 +15,6 @@ export type Session = {
   /** The token that every form of this session must carry; pages of other sites cannot know it. */
   readonly csrf: string
   readonly who: Operator
-  /** The strategies of the served dataset. */
   readonly served: ReadonlySet<string>
 }
 
@@ -45,7 +44,6 @@ export const sentence = (text: string): Piece =>
 
 const BRAND = html`<a class="brand" href="/ops">Highwater <span>operator</span></a>`
 
-/** A page for a session, which follows what happens. */
 export function page(session: Session, tab: Tab, title: string, content: Piece): Promise<Response> {
   const reload =
     tab === 'Overview' || tab === 'Builds' ? html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>` : ''
@@ -71,7 +69,6 @@ const reloadEvery = (seconds: number): Piece => html`<meta http-equiv="refresh" 
 export const formTo = ({ csrf }: Session, path: string, content: Piece, look = ''): Piece =>
   html`<form method="post" action="${path}" class="${look}">${hidden({ csrf })}${content}</form>`
 
-/** The page without a session. */
 export const loginPage = (problem: string | null): Promise<Response> =>
   respond(
     'Log in',

@@ -84,7 +84,6 @@ export function mountPage(app: Hono<ServiceEnv>, parts: OperatorParts, whoseToke
   }
 }
 
-/** A page for the session of a request, or the way to the login. */
 async function showView(view: View, c: Exchange, parts: OperatorParts): Promise<Response> {
   const session = await readSession(c, parts)
   if (session === null) return redirect(c, '/ops/login')
@@ -127,7 +126,6 @@ async function perform(
   return redirect(c, `${form.next?.(data) ?? back}?note=${note}`)
 }
 
-/** The page whose form is sent to an address. */
 const pageOf = (path: string): string =>
   /^\/ops\/view\/(?:clients\/[^/]+|clients|signals|live|audit)/.exec(path)?.[0] ?? '/ops'
 

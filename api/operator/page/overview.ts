@@ -30,7 +30,6 @@ import {
 
 const MEBIBYTE = 1 << 20
 
-/** The service at a glance, and what needs attention. */
 export async function overviewPage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
   const nowMs = parts.clock.now()
   const [state, day, published] = await Promise.all([
@@ -178,7 +177,6 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
   )
 }
 
-/** What needs attention about live strategies. */
 export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] =>
   live.flatMap(linesOf).map(problemLine)
 

@@ -18,7 +18,6 @@ import type { OperatorParts } from '../parts.ts'
 import { apiKey, client, count, delivery, webhook } from '../views.ts'
 import { readAddress } from './webhooks.ts'
 
-/** Deliveries in the answer about one client. */
 const LAST_DELIVERIES = 20
 
 const CLIENT = '/ops/clients/{client}'

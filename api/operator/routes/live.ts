@@ -21,7 +21,6 @@ const modeRequest = request('ModeRequest', {
   mode: word(`one of ${MODES.join(', ')}`, MODES),
 })
 
-/** What halting and resuming share. */
 const HALTING = {
   method: 'POST',
   scope: 'everything',

@@ -37,7 +37,6 @@ import type { OperatorParts } from '../parts.ts'
 import { count, DELIVERY_STATUSES, delivery, halted, instant, liveStatus, seq } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
-/** Rows per answer. */
 const MOST_ROWS = 500
 const USUAL_ROWS = 50
 

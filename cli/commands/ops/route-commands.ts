@@ -24,7 +24,6 @@ export type Addition = {
   ) => Promise<Values>
   /** The exit code that an answer means; 0 if it is not given. */
   readonly exitCode?: (answer: Values) => number
-  /** The answer as people read it. */
   readonly line?: (answer: Values) => string
   /** What follows `highwater ops` in the example, if the route has none that can be typed. */
   readonly example?: string
@@ -170,7 +169,6 @@ function addOption(
 
 const toList = (text: string): readonly string[] => text.split(',').filter(part => part !== '')
 
-/** What `--help` shows of how commands are called. */
 const exampleText = (routes: readonly OperatorRoute[], additions: Additions): string =>
   [
     `\n${routes.length === 1 ? 'Example' : 'Examples'}:`,

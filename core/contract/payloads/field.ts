@@ -27,7 +27,6 @@ export const object = <Fields extends z.ZodRawShape>(about: string, fields: Fiel
 export const record = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
   z.looseObject(fields).describe(about)
 
-/** A list of such objects. */
 export const records = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
   z.array(z.looseObject(fields)).describe(about)
 

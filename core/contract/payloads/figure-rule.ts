@@ -8,7 +8,6 @@ import { byName, numberOrNull, whole, wholeOrNull } from './field.ts'
 /** What the keyword `x-null-when` of a field lists: none for a field that is never null. */
 export type NullRule = readonly UndefinedReason[]
 
-/** The keywords of a field in the document. */
 export const figureRule = (formula: string, nulls: NullRule) => ({
   'x-formula': formula,
   'x-null-when': nulls,
@@ -31,7 +30,6 @@ export const notRecomputable = <Field extends z.ZodType>(needs: keyof typeof NEE
     .describe(`${field.description} Not recomputable from open data: ${NEEDS[needs]}.`)
     .meta({ 'x-recomputable': false })
 
-/** The same for each of some fields. */
 export const noneRecomputable = <Fields extends z.ZodRawShape>(needs: keyof typeof NEEDS, fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, notRecomputable(needs, field as z.ZodType)]),

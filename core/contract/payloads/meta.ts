@@ -87,10 +87,8 @@ export const operatorMeta = keyedMeta
   })
   .describe('The moment of the answer and the measured time.')
 
-/** The fixed block of it. */
 export type KeyedMeta = Pick<z.infer<typeof keyedMeta>, 'generated_utc' | 'timing_ms'>
 
-/** What a route adds to it. */
 export type KeyedMetaExtra = Partial<
   Pick<z.infer<typeof keyedMeta>, 'basis' | 'count' | 'last_seq' | 'input_clamped'> &
     Pick<z.infer<typeof operatorMeta>, 'next'> & { requested: SimulationInput }

@@ -269,7 +269,6 @@ export const programSimulation = record(
   },
 ).meta({ id: 'ProgramSimulation' })
 
-/** What a simulation and a profile are asked with. */
 export type SimulationInput = ValueOf<typeof simulationInput>
 export type ProgramSimulation = z.infer<typeof programSimulation>
 

@@ -29,7 +29,6 @@ const ABOUT_NOTIONAL =
 /** A result on account equity needs the leverage of the trade, which can be estimated from open data, and not recomputed. */
 const onEquity = <Field extends z.ZodType>(field: Field): Field => notRecomputable('leverage', field)
 
-/** How every group of trades begins. */
 const tradesHead = (which: string, aboutWinRate: string) => ({
   count: count(`${which} trades.`, 'n'),
   win_rate_pct: pct(aboutWinRate, WIN_RATE, TRADELESS),

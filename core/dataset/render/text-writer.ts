@@ -61,7 +61,6 @@ export function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.length += bytes.length
 }
 
-/** Writes any text as UTF-8. */
 export function writeText(writer: ByteWriter, text: string): void {
   reserve(writer, text.length * 3) // a UTF-16 unit is at most three bytes
   writer.length += encoder.encodeInto(text, writer.bytes.subarray(writer.length)).written

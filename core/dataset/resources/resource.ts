@@ -84,7 +84,6 @@ export const othersThan = (names: readonly string[]): Others => {
   }
 }
 
-/** Fields of a record as they are, in this order. */
 export const pick = <Of, const Name extends keyof Of>(of: Of, ...names: readonly Name[]): Pick<Of, Name> =>
   Object.fromEntries(names.map(name => [name, of[name]])) as Pick<Of, Name> // those names and no others
 

@@ -33,7 +33,6 @@ export const DATASET_ROUTES: readonly DatasetRoute[] = Object.values(BY_ID)
 
 export const routeOf = (id: ResourceId): DatasetRoute => BY_ID[id]
 
-/** The address of an answer without parameters. */
 const pathOf = (id: ResourceId, sid: string): string => routeOf(id).path.replace('{sid}', sid)
 
 /** The one path and query of an answer: parameters sorted and printed canonically, defaults left out. */

@@ -43,7 +43,6 @@ function listTable(strategies: readonly StrategyRecord[]): Table {
   return { kind: 'table', rows: items.length, columns }
 }
 
-/** The fields that the list and the metadata of a strategy share. */
 const identity = (strategy: StrategyRecord) => ({
   ...pick(strategy, 'id', 'name', 'blurb', 'tv_status'),
   basis: basisOf(strategy),
