@@ -1,6 +1,7 @@
 import { ApiError } from '#core/contract/errors.ts'
 import { isBinary, type Params } from '#core/contract/parameters.ts'
 import { exportCells } from '#core/dataset/resources/export.ts'
+import { RENDER_REVISION, renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
 import { canonicalPath } from '#core/dataset/resources/routes.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -74,13 +75,6 @@ type Asked = {
   readonly hasDigest: boolean
 }
 
-type Renderer = typeof import('#core/dataset/resources/render-answer.ts')
-
-let loading: Promise<Renderer> | null = null
-
-/** Loaded for the first answer that is computed: it has a tenth of the modules of a start, to write Parquet and Arrow. */
-const loadRenderer = (): Promise<Renderer> => (loading ??= import('#core/dataset/resources/render-answer.ts'))
-
 type InFlight = { isShared: boolean }
 
 export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheBytes: number = CACHE_BYTES) {
@@ -123,7 +117,7 @@ export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheB
       const known = find(key)
       if (known !== undefined) return known
       const asked = { served, id, params, path, coding, hasDigest }
-      return isLarge ? stream(asked, key, await loadRenderer()) : renderOnce(asked, key)
+      return isLarge ? stream(asked, key) : renderOnce(asked, key)
     },
   }
 }
@@ -140,7 +134,7 @@ function createStreaming(
   { mostLarge, keptBytes, readingMs }: LargeLimits,
   use: CacheUse,
   keep: (key: string, answer: ReadyAnswer) => void,
-): (asked: Asked, key: string, renderer: Renderer) => StreamedAnswer {
+): (asked: Asked, key: string) => StreamedAnswer {
   const readers: string[] = [] // the client of each place that is taken
   const assertPlace = (client: string): void => {
     const own = readers.filter(reader => reader === client).length
@@ -170,9 +164,9 @@ function createStreaming(
       readers.splice(readers.indexOf(client), 1)
     }
   }
-  return (asked, key, { renderBlocks, RENDER_REVISION }) => {
+  return (asked, key) => {
     const { served, id, params, coding } = asked
-    const etag = etagOf(asked, coding, RENDER_REVISION)
+    const etag = etagOf(asked, coding)
     return {
       etag,
       readingMs,
@@ -197,17 +191,16 @@ function cellsOf(served: ServedVersion, id: ResourceId, params: Params): number 
 
 async function renderReady(asked: Asked): Promise<ReadyAnswer> {
   const { served, id, params, coding, hasDigest } = asked
-  const { renderAnswer, RENDER_REVISION } = await loadRenderer()
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
   const digest = hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}
   const body = await compress(bytes, used)
   if (used !== 'identity') bytes.buffer.transfer(0) // frees its memory now, before the garbage collector finds it
-  return toReadyAnswer(body, used, etagOf(asked, used, RENDER_REVISION), { ...headers, ...digest })
+  return toReadyAnswer(body, used, etagOf(asked, used), { ...headers, ...digest })
 }
 
 /** Derived from what determines the bytes, so that they need not be read for it. */
-function etagOf({ served, path }: Asked, coding: Coding, revision: number): string {
-  const identity = `${served.version} ${revision} ${coding} ${path}`
+function etagOf({ served, path }: Asked, coding: Coding): string {
+  const identity = `${served.version} ${RENDER_REVISION} ${coding} ${path}`
   return `"${sha256(identity).slice(0, 32)}"`
 }
