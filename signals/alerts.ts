@@ -60,7 +60,7 @@ export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => num
       turnMinute()
       const problems = found instanceof Error ? [problemOfFailure(found)] : problemsOf(found, stoodAt)
       for (const each of [...problems, ...problemsOfDisk(diskUsed)]) raise(each)
-      stoodAt = found instanceof Error ? null : standstillOf(found)
+      if (!(found instanceof Error)) stoodAt = standstillOf(found)
     },
   }
 }

@@ -52,10 +52,10 @@ const DERIVED_PREFIXES: readonly string[] = [
 ]
 
 const SPECIAL: readonly string[] = [LOG, RELAY_CURSOR]
-export const isLiveRecord = (key: string): boolean => key.startsWith(LIVE_PREFIX)
+const isLiveRecord = (key: string): boolean => key.startsWith(LIVE_PREFIX)
 
 /** Whether a key is copied as it is. A new kind of key is copied unless it is in the lists above. */
-export const isCopied = (key: string): boolean =>
+const isCopied = (key: string): boolean =>
   !DERIVED.includes(key) &&
   !SPECIAL.includes(key) &&
   !isLiveRecord(key) &&

@@ -126,10 +126,14 @@ const USE_NOTED_MS = 60_000
 
 /** Records that a key was used, unless it was revoked meanwhile. */
 export const noteUse = (redis: Redis, keyId: string, nowMs: number): Promise<unknown> =>
-  runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs)
+  runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs, USE_NOTED_MS)
 
+/** Requests of one moment all ask for it: the first of them is noted. */
 const NOTE_USE_SCRIPT = `
-return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local last = tonumber(redis.call('HGET', KEYS[1], 'last_used_at') or '-inf')
+if tonumber(ARGV[1]) - last < tonumber(ARGV[2]) then return 0 end
+return redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
 `
 
 /** What the script returns, all texts; '' for what there is not. */

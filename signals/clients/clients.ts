@@ -37,7 +37,7 @@ export function toClient(id: string, fields: Readonly<Record<string, string>>): 
   return Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
 }
 
-export const toStoredClient = ({ tier, status, aliases, program, created_at }: Client) => ({
+const toStoredClient = ({ tier, status, aliases, program, created_at }: Client) => ({
   tier,
   status,
   aliases: JSON.stringify(aliases),

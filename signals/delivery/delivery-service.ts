@@ -164,17 +164,21 @@ function giveUp(): never {
   throw new Error('the service was stopped while Redis was away: a signal that was sent is sent again')
 }
 
-/** Runs something so long after its last end, again and again; returns a function that stops it once delivery is stopping. */
+/** Runs something so long after its last end, again and again; returns a function that stops it. */
 function repeat(
-  { isStopping, onError }: DeliveryParts,
+  { onError }: DeliveryParts,
   everyMs: number,
   run: () => Promise<void>,
   startTimer: StartTimer,
 ): () => void {
+  let isOver = false
   let stopTimer = (): void => {}
   const wait = (): void => {
-    if (!isStopping()) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
+    if (!isOver) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
   }
   wait()
-  return () => stopTimer()
+  return () => {
+    isOver = true
+    stopTimer()
+  }
 }

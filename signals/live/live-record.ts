@@ -37,11 +37,12 @@ const checkpoint = z.object({
   }),
 })
 
+/** Null without a position. */
 const announcedShape = z
   .object({ mode: z.enum(MODES), stop: z.number(), action: z.enum(['long', 'short']) })
   .nullable()
 
-/** The position that subscribers were sent, or null. */
+/** The position that subscribers were sent. */
 type Announced = Readonly<z.output<typeof announcedShape>>
 
 const gapsShape = z
@@ -98,7 +99,7 @@ export async function readStanding(redis: Redis, alias: string): Promise<Standin
 }
 
 /** The field `announced` of a live record; undefined if it is malformed. */
-export const parseAnnounced = (text: string | null | undefined): Announced | undefined =>
+const parseAnnounced = (text: string | null | undefined): Announced | undefined =>
   announcedShape.safeParse(parseJson(text ?? 'null')).data
 
 const damaged = (alias: string, what: string): Error =>

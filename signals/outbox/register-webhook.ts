@@ -41,7 +41,7 @@ export type WebhookChange = {
 }
 
 /** The address, and the secret if the subscriber has its own. */
-export type WebhookRequest = { readonly url: string; readonly secret: string | null }
+type WebhookRequest = { readonly url: string; readonly secret: string | null }
 
 /** Registrations per client and hour: each makes one request to an address of the client's choice. */
 export const MOST_REGISTRATIONS = 5

@@ -17,14 +17,15 @@ export type Setter = {
   readonly atMs: number
 }
 
+/** A rotation that meets a removal leaves address and secrets alone: a webhook that is disabled, and can be removed. */
 const stored = z
   .object({
     url: z.string(),
     secrets: z.string(),
-    enabled: z.enum(['0', '1']),
-    disabled_why: z.string(),
-    lane: z.enum(LANES),
-    condition: z.string(),
+    enabled: z.enum(['0', '1']).default('0'),
+    disabled_why: z.string().default('it was removed while it was changed'),
+    lane: z.enum(LANES).default('fast'),
+    condition: z.string().default(JSON.stringify(SOUND)),
     set_by: z.string().optional(),
     set_at: z.string().optional(),
     suspended: z.enum(['', '1']).optional(),
@@ -64,9 +65,9 @@ export async function readWebhook(redis: Redis, box: SecretBox, client: string):
   return toWebhook(box, client, await askRedis(() => redis.hgetall(webhookKey(client))))
 }
 
-/** A webhook from its stored fields, null if there are none; address and secrets stay sealed. */
+/** A webhook from its stored fields, null if there is none: a change that met a removal leaves no address. It stays sealed. */
 export const toSealedWebhook = (fields: Readonly<Record<string, string>>): Stored | null =>
-  Object.keys(fields).length === 0 ? null : stored.parse(fields)
+  fields.url === undefined ? null : stored.parse(fields)
 
 /** A webhook from its stored fields, null if there are none. Throws SealError as above. */
 export function toWebhook(

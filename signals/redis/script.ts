@@ -1,4 +1,4 @@
-// Scripts of Redis, and the records that they return as one string.
+// Scripts of Redis, and records as Redis returns them: lists of names and values, from a script as one string.
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'

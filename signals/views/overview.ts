@@ -20,7 +20,7 @@ import {
   RELAY_LEASE,
   WEBHOOKS,
 } from '../redis/keys.ts'
-import { runScript, toRecord } from '../redis/script.ts'
+import { rememberText, runScript, toRecord } from '../redis/script.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
@@ -148,7 +148,7 @@ async function readBlocks(redis: Redis, ids: readonly string[]): Promise<readonl
     for (const [i, [hook, record, owed]] of (values as [string, string, number][]).entries()) {
       const id = block[i]!
       const client = clientOfText(record, id)
-      const webhook = toWebhookState(id, toRecord(hook), owed)
+      const webhook = toWebhookState(id, hook, owed)
       if (client !== null) clients.push(client)
       if (webhook !== null) webhooks.set(id, webhook)
     }
@@ -156,9 +156,14 @@ async function readBlocks(redis: Redis, ids: readonly string[]): Promise<readonl
   return [clients, webhooks]
 }
 
+/** Webhooks whose latest record is cached: some megabytes. */
+const MOST_WEBHOOKS = 10_000
+
+const webhookOfText = rememberText(MOST_WEBHOOKS, text => toSealedWebhook(toRecord(text)))
+
 /** A client's webhook without its address and secrets, which stay sealed. */
-function toWebhookState(client: string, fields: Readonly<Record<string, string>>, owed: number) {
-  const webhook = toSealedWebhook(fields)
+function toWebhookState(client: string, text: string, owed: number) {
+  const webhook = webhookOfText(text, client)
   if (webhook === null) return null
   const { lane, condition } = webhook
   return {

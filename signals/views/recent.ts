@@ -17,7 +17,7 @@ const BLOCK = 200
 
 export type ShownSignal = Awaited<ReturnType<typeof recentSignals>>['rows'][number]
 
-export type DeliveryRow = {
+type DeliveryRow = {
   readonly seq: number
   readonly client: string
   readonly alias: string
