@@ -110,11 +110,9 @@ function bundle(path: string): void {
   const [from, to] = [join(ROOT, path), join(FOLDER, path)]
   const isSwagger = path === SWAGGER
   const isRead = (file: string): boolean =>
-    isSwagger ? SWAGGER_FILES.includes(file) : !UNREAD.test(file) && !file.split(sep).includes('node_modules')
-  const files = readdirSync(from, { recursive: true, encoding: 'utf8' }).filter(
-    file => isRead(file) && statSync(join(from, file)).isFile(),
-  )
-  for (const file of files) cpSync(join(from, file), join(to, file))
+    !UNREAD.test(file) && !file.split(sep).includes('node_modules') && statSync(join(from, file)).isFile()
+  const files = readdirSync(from, { recursive: true, encoding: 'utf8' }).filter(isRead)
+  for (const file of isSwagger ? SWAGGER_FILES : files) cpSync(join(from, file), join(to, file))
   // npm would fetch what is optional at the next installation, in whatever version there is then.
   const { optionalDependencies: _, ...described } = readJson(join(from, 'package.json'))
   const { name, version, license } = described

@@ -19,7 +19,8 @@ import { openStores } from '../options/store-option.ts'
 import { newEpochOf, openRedis } from '../outside/redis-url.ts'
 import { UsageError } from '../runtime.ts'
 import { liveEntries, parseFeeds, runLive } from '../services/live.ts'
-import { readEnvironment, text } from '../settings/environment.ts'
+import { readEnvironment } from '../settings/environment.ts'
+import { text } from '../settings/text.ts'
 
 const OPTIONS = {
   book: required('<dir>', 'the folder with catalogue.yaml; its bars are the history', text),

@@ -5,7 +5,8 @@ import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { define, flag, type OptionsOf, option } from '../options/command.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 import { type Address, type Tls, writeNginx } from '../services/edge/site.ts'
-import { type Environment, readBy, readEnvironment, text } from '../settings/environment.ts'
+import { type Environment, readEnvironment } from '../settings/environment.ts'
+import { readBy, text } from '../settings/text.ts'
 
 const ABOUT = `
 It reads STORE_URL, HOST, HISTORY_PORT, SIGNALS_PORT, PUBLIC_BASE_URL, ALLOWED_ORIGINS, TRUSTED_PROXIES, DEPRECATED_AT and

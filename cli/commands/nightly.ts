@@ -6,7 +6,7 @@ import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
 import { define, flag, type OptionsOf, option } from '../options/command.ts'
 import { isPrivateStoreNamed } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { readBy } from '../settings/environment.ts'
+import { readBy } from '../settings/text.ts'
 
 const ABOUT = `
 Steps: import, if there is an import command; build and publish; verify the published version; purge the caches. If a step

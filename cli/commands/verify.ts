@@ -12,7 +12,7 @@ import { isPrivateStoreNamed, openBothStores, STORE_OPTIONS } from '../options/s
 import type { Terminal } from '../print/terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../print/verify-report.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
-import { readBy, text } from '../settings/environment.ts'
+import { readBy, text } from '../settings/text.ts'
 
 const AUDIT_OPTIONS = {
   tsaCa: option('<file>', 'check the time stamps of the log under this certificate of their authority (PEM)'),

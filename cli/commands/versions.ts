@@ -14,7 +14,7 @@ import {
   STORE_OPTIONS,
 } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
-import { wholeNumber } from '../settings/environment.ts'
+import { wholeNumber } from '../settings/text.ts'
 
 const EXAMPLES = `
 Examples:

@@ -9,7 +9,8 @@ import { runName, seconds, THREADS, threadsFor } from '../options/build-options.
 import { define, type OptionsOf, option } from '../options/command.ts'
 import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
-import { type Environment, port, readBy, redisAddress } from '../settings/environment.ts'
+import { type Environment, port, redisAddress } from '../settings/environment.ts'
+import { readBy } from '../settings/text.ts'
 
 const ABOUT = `
 A worker computes and renders strategies of a build that another machine coordinates. It needs the same release and Node as the build, and

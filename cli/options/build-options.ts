@@ -9,7 +9,8 @@ import { RUN_NAME, readPlan } from '#fleet/run-files.ts'
 import type { Declarations } from '#static-build/declarations.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
-import { ownRedisFile, readBy, redisAddress, text, wholeNumber } from '../settings/environment.ts'
+import { ownRedisFile, redisAddress } from '../settings/environment.ts'
+import { readBy, text, wholeNumber } from '../settings/text.ts'
 import { flag, type OptionsOf, option, repeated, required } from './command.ts'
 import { readSettings, SIGNING_OPTIONS, type SigningConsent, STORE_OPTIONS } from './store-option.ts'
 
@@ -54,7 +55,7 @@ export const runName = text.regex(RUN_NAME).describe("up to 64 letters, digits, 
 export const seconds = (expected: string, most = Number.POSITIVE_INFINITY) =>
   readBy(given => (Number(given) >= 0 && Number(given) <= most ? Number(given) : null), expected)
 
-export const FLEET_OPTIONS = {
+const FLEET_OPTIONS = {
   run: option('<name>', 'build on workers that are started with the same --run', runName),
   fleet: option(
     '<redis-url>',
@@ -71,7 +72,7 @@ export const FLEET_OPTIONS = {
 type FleetOptions = OptionsOf<typeof FLEET_OPTIONS>
 
 /** Null if the build has no fleet. */
-export function toFleetOrder(
+function toFleetOrder(
   { run, fleet, fleetWait = DEFAULT_WAIT_S }: FleetOptions,
   fleetUrl: string | null,
 ): FleetOrder | null {

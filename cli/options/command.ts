@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import type { z } from 'zod'
 import { type Runtime, UsageError } from '../runtime.ts'
-import { text } from '../settings/environment.ts'
+import { text } from '../settings/text.ts'
 
 type Declared<Value> = {
   readonly about: string
@@ -13,7 +13,7 @@ type Declared<Value> = {
 }
 
 /** Options by their names, as commander has them: `asOf` is `--as-of`. */
-export type Shape = Readonly<Record<string, Declared<unknown>>>
+type Shape = Readonly<Record<string, Declared<unknown>>>
 
 export type OptionsOf<Given extends Shape> = {
   readonly [Name in keyof Given]: Given[Name] extends Declared<infer Value> ? Value : never

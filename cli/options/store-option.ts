@@ -1,3 +1,4 @@
+// Options of the stores: where they are, and what an operator allows about the signatures in them.
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import type { S3Patience } from '#storage/s3-access.ts'
 import type { Runtime } from '../runtime.ts'

@@ -1,5 +1,3 @@
-// The settings, and how their texts and those of options are read.
-
 import { isIP } from 'node:net'
 import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,26 +9,7 @@ import { parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
-
-export const text = z.string()
-
-/** A text that a function reads; one that it cannot read is null. */
-export const readBy = <Value>(read: (text: string) => Value | null, expected: string) =>
-  text
-    .transform((given, context) => {
-      const value = read(given)
-      if (value === null) context.addIssue(expected)
-      return value ?? z.NEVER
-    })
-    .describe(expected)
-
-export const wholeNumber = (least: number, most: number, expected: string) =>
-  readBy(given => {
-    const number = Number(given)
-    return given.trim() !== '' && Number.isInteger(number) && number >= least && number <= most
-      ? number
-      : null
-  }, expected)
+import { readBy, text } from './text.ts'
 
 /** The settings by the names of their variables. One that is not set and has no default is null. */
 export type Environment = ReturnType<typeof parseEnvironment>

@@ -1,0 +1,22 @@
+// The texts of settings and of options. Nothing else of the settings is loaded with it: most commands read none.
+import { z } from 'zod'
+
+export const text = z.string()
+
+/** A text that a function reads; one that it cannot read is null. */
+export const readBy = <Value>(read: (text: string) => Value | null, expected: string) =>
+  text
+    .transform((given, context) => {
+      const value = read(given)
+      if (value === null) context.addIssue(expected)
+      return value ?? z.NEVER
+    })
+    .describe(expected)
+
+export const wholeNumber = (least: number, most: number, expected: string) =>
+  readBy(given => {
+    const number = Number(given)
+    return given.trim() !== '' && Number.isInteger(number) && number >= least && number <= most
+      ? number
+      : null
+  }, expected)
