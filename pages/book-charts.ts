@@ -1,5 +1,4 @@
 // The charts of the equal-weight book: functions of published series, at night and in the browser.
-
 import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import { drawdowns } from '#core/figures/drawdown.ts'
 import type { Series } from '#core/figures/series.ts'

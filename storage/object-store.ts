@@ -68,3 +68,13 @@ export const immutableHeaders = (content_type: string): ObjectHeaders => ({
 export const IMMUTABLE_JSON = immutableHeaders('application/json; charset=utf-8')
 export const IMMUTABLE_TEXT = immutableHeaders('text/plain; charset=utf-8')
 export const IMMUTABLE_BYTES = immutableHeaders('application/octet-stream')
+
+/** Whether an object is absent. If the store does not answer, it does not count as absent. */
+export async function isAbsent(store: ObjectStore, key: string): Promise<boolean> {
+  try {
+    return !(await store.has(key))
+  } catch (error) {
+    if (error instanceof StoreError) return false
+    throw error
+  }
+}

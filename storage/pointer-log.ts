@@ -15,7 +15,7 @@ import { enteredOf } from '#core/dataset/entered.ts'
 import { sha256 } from './digest.ts'
 import { tolerate } from './error-code.ts'
 import { parseJson, readDocument, toJsonBytes } from './json-bytes.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON, type ObjectStore, StoreError } from './object-store.ts'
+import { IMMUTABLE_BYTES, IMMUTABLE_JSON, isAbsent, type ObjectStore } from './object-store.ts'
 import { publishKey, type Signer } from './signature.ts'
 import { writeOnce } from './write-once.ts'
 
@@ -217,17 +217,7 @@ export const markRemoved = (
     publications,
     async publication => ({
       ...publication,
-      is_removed: !publication.is_served && (await isMissing(store, manifestKey(publication.version))),
+      is_removed: !publication.is_served && (await isAbsent(store, manifestKey(publication.version))),
     }),
     { concurrency: LOOKS_AT_ONCE },
   )
-
-/** Whether an object is missing. If the store does not answer, it does not count as missing. */
-export async function isMissing(store: ObjectStore, key: string): Promise<boolean> {
-  try {
-    return !(await store.has(key))
-  } catch (error) {
-    if (error instanceof StoreError) return false
-    throw error
-  }
-}

@@ -1,3 +1,4 @@
+// What is read back of a published version, each file checked against its digest: manifest, snapshot, program.
 import { z } from 'zod'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { type CurrentVersion, type Manifest, manifest } from '#core/contract/manifest.ts'

@@ -109,7 +109,10 @@ function domainOf({ y, baseline }: LineChart, lines: readonly VisibleLine[]): [n
 
 type ChartScales = ReturnType<typeof chartScales>
 
-/** Where days and values of a chart are, in units of its drawing; `dayAt` gives the nearest day of the chart. */
+/**
+ * Where days and values of a chart are, in units of its drawing: `y` is at the edge for a value beyond the axis, `ticks` are
+ * the values with a label, and `dayAt` gives the nearest day of the chart.
+ */
 export function chartScales(chart: LineChart, lines = visibleLines(chart)) {
   const { plot: box, ...size } = areaOf(chart)
   const axis = (chart.y === 'log' ? logarithmicAxis : linearAxis)(...domainOf(chart, lines), box)

@@ -39,8 +39,8 @@ export type Member = {
 export type ExploreModel = ReturnType<typeof exploreModel>
 
 /**
- * The model of a choice; portfolio and charts are null without members. Strategies without returns are left out. Throws `validation_error` if the figures pass what a
- * number can hold at this level.
+ * The model of a choice; portfolio and charts are null without members. Strategies without returns are left out. Throws
+ * `validation_error` if the figures pass what a number can hold at this level.
  *
  * @param returns published daily returns at base risk, by id
  */

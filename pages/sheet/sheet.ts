@@ -6,6 +6,7 @@ import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { type Defined, definitions } from '../definitions.ts'
 import { percent } from '../format.ts'
 import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from '../layout.ts'
+import { riskSteps } from '../risk-steps.ts'
 import {
   benchmarkSection,
   costsSection,
@@ -19,7 +20,7 @@ import {
   publicationSection,
   replaysSection,
 } from './groups.ts'
-import { noteOf, percentOf, riskSteps, type SheetModel, sheetFacts, sheetModel } from './model.ts'
+import { noteOf, percentOf, type SheetModel, sheetFacts, sheetModel } from './model.ts'
 import {
   aliveness,
   badge,

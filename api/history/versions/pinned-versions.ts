@@ -5,8 +5,8 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { createLimit } from '#core/limit.ts'
-import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { isMissing, type Publication } from '#storage/pointer-log.ts'
+import { isAbsent, type ObjectStore, StoreError } from '#storage/object-store.ts'
+import type { Publication } from '#storage/pointer-log.ts'
 import { findPublication } from './history.ts'
 import {
   GoneVersionError,
@@ -53,7 +53,7 @@ export function createPinnedVersions(
     const known = resident.get(version)
     if (known === undefined || elapsed() - known.checkedMs < POLL_MS) return known?.loaded ?? null
     known.checkedMs = elapsed()
-    if (!(await isMissing(store, manifestKey(version)))) return known.loaded
+    if (!(await isAbsent(store, manifestKey(version)))) return known.loaded
     resident.delete(version)
     return null
   }

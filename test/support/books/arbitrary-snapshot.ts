@@ -1,5 +1,4 @@
 // What the laws of the resources and of the snapshot format are tried on.
-
 import fc from 'fast-check'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
