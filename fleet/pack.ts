@@ -1,7 +1,7 @@
 // Values of a computation as bytes: JSON for their structure, and numbers of arrays as they are in memory. Equal values have
 // equal bytes, so a digest compares them.
 
-/** Those that values of a computation have. */
+/** The arrays that values of a computation have; others are not packed. */
 const ARRAYS = { Float64Array, Uint8Array, Uint32Array, Int32Array }
 
 /** What JSON cannot express has this key; no value of ours does. */
@@ -25,6 +25,7 @@ export function pack(value: unknown): Uint8Array {
     if (!ArrayBuffer.isView(each)) return each
     const bytes = new Uint8Array(each.buffer, each.byteOffset, each.byteLength)
     const name = Buffer.isBuffer(each) ? 'Uint8Array' : each.constructor.name
+    if (!Object.hasOwn(ARRAYS, name)) throw new Error(`a ${name} cannot be packed: add it to ARRAYS`)
     const place = { [MARK]: name, at, bytes: bytes.length }
     tail.push(bytes)
     at += bytes.length

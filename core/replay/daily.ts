@@ -11,7 +11,10 @@ export type DailyMarks = {
   readonly days_without_bars: EpochDay[]
 }
 
-/** Of each UTC day from the first bar on: equity at its last close, NaN without bars, and growth since the last with bars. */
+/**
+ * For each UTC day from the first bar on: `equity` at its last close, NaN on a day without bars, and `growth`, the factor
+ * since the last day with bars (0, and unused, on a day without).
+ */
 export type DailyCloses = { readonly first: EpochDay } & Readonly<Record<'equity' | 'growth', Float64Array>>
 
 /** Room for the closes of every day that has bars. */

@@ -1,3 +1,4 @@
+// What costs took of the trades, and how far prices went against them and for them.
 import type { CostData, Excursion, TradeCosts } from '#core/figures/execution.ts'
 import { type Bars, type Funding, lastAtOrBefore } from './bars.ts'
 import { type LedgerInput, markLedger } from './marks.ts'

@@ -55,13 +55,13 @@ export function replay<State>(input: ReplayInput<State>): Replay<State> {
  */
 export function startReplay<State>({ strategy, bars, funding, costs, ...input }: ReplayInput<State>) {
   const subject = `strategy ${strategy.id}`
-  const from = inceptionOf(subject, bars, input.from)
   if (strategy.timeframeMs !== bars.timeframeMs) {
     throw new Error(
       `${subject}: the module expects bars of ${strategy.timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
         'set the timeframe of the module in the catalogue',
     )
   }
+  const from = inceptionOf(subject, bars, input.from)
   const engine = createEngine({ strategy, costs, funding, ordersFromMs: from * DAY_MS })
   return { engine, state: initialState(engine), from }
 }

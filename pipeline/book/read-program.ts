@@ -171,8 +171,8 @@ export const DEFAULT_TIERS = tiers.parse({
   tactical: { weight: 0.2 },
 })
 
+/** Entitlements name the program and the strategies in one map, so no two may share a name. */
 const alias = (ids: readonly string[]) => {
-  /** Entitlements name the program and the strategies in one map, so no two may share a name. */
   const explainTaken = (name: string): Fault[] => {
     const taken = name === RESERVED_ALIAS ? 'which is reserved' : ids.includes(name) ? 'a strategy' : null
     const sentence = `expected an alias of its own, got ${got(name)}, ${taken}: choose another`

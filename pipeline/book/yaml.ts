@@ -59,17 +59,18 @@ export async function readYaml(reading: Reading, path: string) {
   const doc = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
   reportSyntax(reading, path, doc, lines)
   if (doc.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return null
+  let root: unknown
   try {
-    return openFile(reading, path, doc, lines)
+    root = doc.toJS({ maxAliasCount: MAX_ALIAS_COUNT })
   } catch (error) {
     // The only thing that can fail here is an alias: one without an anchor, or too many.
     if (!(error instanceof ReferenceError)) throw error
     return reporterOf(reading, path)(`expected at most ${MAX_ALIAS_COUNT} aliased nodes: ${error.message}`)
   }
+  return openFile(reading, path, doc, root, lines)
 }
 
-function openFile({ problems }: Reading, path: string, doc: Document, lines: LineCounter) {
-  const root: unknown = doc.toJS({ maxAliasCount: MAX_ALIAS_COUNT })
+function openFile({ problems }: Reading, path: string, doc: Document, root: unknown, lines: LineCounter) {
   const report = (at: Path, message: string, part: 'key' | 'value' = 'value'): void => {
     const said = part === 'key' ? at.slice(0, -1) : at
     const prefix = said.length === 0 ? '' : `${spell(said)}: `

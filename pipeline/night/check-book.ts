@@ -56,7 +56,7 @@ async function checkStrategies(sound: SoundParts, last: EpochDay, options: Check
   const checked = outcomes.map(each =>
     each.kind === 'checked'
       ? { ...each, problems: [] }
-      : { ...each, history: null, record: null, notices: [] },
+      : { ...each, history: null, record: null, notices: each.notices ?? [] },
   )
   const { refused, ...judged } = judgeRecords(
     checked.flatMap(({ record }) => record ?? []),

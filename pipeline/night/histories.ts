@@ -60,7 +60,12 @@ export type History = {
 const NOTHING = { deviations: null, differing: null, moduleVersion: null, leverageAsked: null, replays: null }
 
 /** Nothing was computed, and why. */
-export type Refused = { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+export type Refused = {
+  readonly kind: 'refused'
+  readonly problems: readonly Problem[]
+  /** What the proof of its module said before. */
+  readonly notices?: readonly string[]
+}
 
 /** Makes the history of a strategy from its source; of a module, from its replay. */
 export function makeHistory(task: HistoryTask): History | Refused {

@@ -57,10 +57,11 @@ export async function runStrategy<Outcome extends Found>(
 ): Promise<Ran<Outcome> | Refused> {
   if (own !== undefined && 'problems' in own) return { kind: 'refused', problems: own.problems }
   const outcome = await threads.run<Outcome | Refused>(name, { ...task, run: own?.run ?? null })
-  if (!('notices' in outcome)) return outcome
+  const notices = own?.notices ?? []
+  if ('problems' in outcome) return { ...outcome, notices }
   return {
     ...outcome,
-    notices: [...outcome.notices, ...(own?.notices ?? [])],
+    notices: [...outcome.notices, ...notices],
     files: own?.run.files ?? [],
   }
 }

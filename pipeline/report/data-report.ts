@@ -40,7 +40,7 @@ export function judgeRecords(drafts: readonly Draft[], sound: SoundParts) {
 }
 
 /** A report whose findings are not judged yet. */
-export type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
+type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
   /** The time of each bar, payment, trade or day. */
   readonly times: ArrayLike<number>
   readonly found: readonly Found[]
