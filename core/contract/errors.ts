@@ -30,7 +30,7 @@ export const STATUS_OF = {
 export type ErrorCode = keyof typeof STATUS_OF
 
 export type ParameterProblem = ValueOf<typeof parameterProblem>
-export type ErrorDetails = ValueOf<typeof errorDetails>
+type ErrorDetails = ValueOf<typeof errorDetails>
 
 /** An error that the caller made or must know of: thrown anywhere below a request, answered in one place. */
 export class ApiError extends Error {

@@ -33,7 +33,7 @@ export type Route<Group extends string = string, Handler = unknown> = {
   readonly formats?: readonly Format[]
   /** Media type of a bare answer that is not plain JSON. */
   readonly mediaType?: string
-  /** 200 if absent. */
+  /** 200 if absent; the first is that of an answer whose handler names none. */
   readonly statuses?: readonly SuccessStatus[]
   /** Refusals beside those of the group, of the parameters and of the body. */
   readonly refusals?: readonly ErrorCode[]

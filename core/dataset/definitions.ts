@@ -2,9 +2,8 @@ import type { DefinitionChange } from '#core/contract/payloads/changes.ts'
 
 /**
  * Every figure whose definition changed since the first release, oldest first, with the revision of the method since which it
- * holds. The number of the last revision is in each
- * snapshot, so that the first version made under a new definition announces it in `changes.json`. Add a row with a new revision whenever the
- * same data give another value of a published figure.
+ * holds. The number of the last revision is in each snapshot, so that the first version made under a new definition announces
+ * it in `changes.json`. Add a row with a new revision whenever the same data give another value of a published figure.
  */
 const REVISED: readonly (DefinitionChange & { readonly revision: number })[] = [
   {

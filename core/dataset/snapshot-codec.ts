@@ -194,9 +194,10 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   }
 }
 
-/** Snapshots of the first release say less; what they say is in the order of the published bytes. */
+/** Snapshots of the first release lack some fields. */
 const readDataset = (dataset: DatasetRecord): DatasetRecord => ({
   ...withNulls(dataset, ['public_url', 'program_url', 'entered']),
+  // In the order of their published bytes.
   funding: dataset.funding.map(({ payments_missing, interval_basis, intervals, ...coverage }) => ({
     ...{ payments_missing, interval_basis, intervals },
     ...coverage,

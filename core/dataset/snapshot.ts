@@ -19,7 +19,7 @@ export const SNAPSHOT_FORMAT = 1
 /** First and last day, ISO dates; nulls without days. */
 export type DateWindow = { readonly from: string | null; readonly to: string | null }
 
-/** What is published of a dataset, and beside it: `history_restated` is false until two versions are compared. */
+/** What is published of a dataset, and what only a build and its pages need. `history_restated` is false until two versions are compared. */
 export type DatasetRecord = Omit<DatasetPayload, 'generated_utc' | 'strategy_count' | 'strategies'> & {
   readonly disclaimer: string
   readonly max_modelled_risk_pct: number
@@ -40,7 +40,7 @@ export type Marking = 'marked' | 'realised' | 'reported'
 /** When an authority saw an entry of the log, and its name, as the time stamp says. */
 export type TimeStamp = { readonly at: string; readonly by: string }
 
-/** What is published of a strategy, and beside it. `published_since` is null until two versions are compared. */
+/** What is published of a strategy, and what only a build and its pages need. `published_since` is null until two versions are compared. */
 export type StrategyRecord = Omit<
   StrategyPayload,
   'basis' | 'ended_on' | 'ended_reason' | 'backtest_assumptions' | 'rules_declared_same'

@@ -1,7 +1,7 @@
 import pMap from 'p-map'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { countProgress, type Progress } from '#core/progress.ts'
-import type { Described } from '#storage/digest.ts'
+import type { Described } from '#storage/measure.ts'
 import type { StoreError } from '#storage/object-store.ts'
 import { objectsOf } from '../published-points.ts'
 import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
@@ -29,7 +29,7 @@ export async function auditFiles(
   return toCheck('files', manifest.version, `${sound} as published`, faults)
 }
 
-/** What is wrong with files. What `measure` cannot read is its answer, or it throws and ends the whole check. */
+/** The faults of the files. For an object that it cannot read `measure` returns the error, or throws it, which ends the check. */
 export async function fileFaults(
   reader: PublicReader,
   manifest: Manifest,

@@ -7,8 +7,8 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { currentHint, POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
-import { type Described, describe, measure } from '#storage/digest.ts'
 import { parseJson } from '#storage/json-bytes.ts'
+import { type Described, describe, measure } from '#storage/measure.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 
 /** A published object: its key in a store, and its path in the service. */

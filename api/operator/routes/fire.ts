@@ -112,6 +112,7 @@ async function fireOnce(
   const { content } = order
   const startedMs = clock.elapsed()
   const outcome = await commit(redis, [{ content, onlyFor: null }], clock.now())
+  // A halt stops entries from every source; a `flat` reduces risk, and a repeated fire is answered again.
   if (outcome.kind === 'halted') {
     const why = `${outcome.alias} is halted: entries are not fired until \`highwater ops live resume\``
     throw new ApiError('conflict', why)

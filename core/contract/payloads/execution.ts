@@ -1,5 +1,5 @@
-// Groups of `fund_dd` that need more than returns and trades, so that nothing but a build computes them: the benchmark and costs need
-// bars, replays a module, `since_publication` the versions before. Fields and groups are described as in `due-diligence.ts`.
+// Groups of `fund_dd` that need more than returns and trades, so that nothing but a build computes them: the benchmark needs the
+// returns of the instrument, costs and excursions its bars, replays a module, `since_publication` the versions before. Fields and groups are described as in `due-diligence.ts`.
 import { z } from 'zod'
 import { fraction, record, recordsOrNull, textOrNull } from './field.ts'
 import {

@@ -41,7 +41,7 @@ export const namedRecord = <Fields extends z.ZodRawShape>(id: string, fields: Fi
 export const named = <Fields extends z.ZodRawShape>(id: string, fields: Fields) =>
   z.object(fields).meta({ id })
 
-/** The same of what is sent: unknown fields are refused. */
+/** A body that is sent, with a name: unknown fields are refused. */
 export const request = <Fields extends z.ZodRawShape>(id: string, fields: Fields) =>
   z.strictObject(fields).meta({ id })
 

@@ -132,7 +132,7 @@ function fileName(
   return `${parts.join('-')}-${toCompactInstant(version)}.${format}`
 }
 
-/** Also headers, `x-risk-pct-effective` and `x-risk-pct-clamped`. */
+/** Tables have them as headers, too: `x-risk-pct-effective` and `x-risk-pct-clamped`. */
 function riskFacts({ meta }: Answer): Record<string, string> {
   if (meta.effective_risk_pct === undefined) return {}
   return {

@@ -25,16 +25,15 @@ export const strategies = datasetRoute({
 
 const HEADLINE = ['cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized', 'profit_factor', 'trade_count']
 
-/** The columns of the list as a table: the headline figures stand beside the other fields. */
-const LIST_COLUMNS = [...Object.keys(strategyIdentity()), ...HEADLINE]
 const NUMBERS = ['base_risk_pct', 'leverage_typical', 'leverage_max', ...HEADLINE]
 
+/** The list as a table: the headline figures stand beside the other fields. */
 function listTable(strategies: readonly StrategyRecord[]): Table {
   const items: Readonly<Record<string, unknown>>[] = strategies.map(strategy => ({
     ...identity(strategy),
     ...headline(strategy),
   }))
-  const columns = LIST_COLUMNS.map(name => ({
+  const columns = [...Object.keys(strategyIdentity()), ...HEADLINE].map(name => ({
     ...(NUMBERS.includes(name)
       ? numberColumn(name, row => Number(items[row]![name]))
       : textColumn(name, row => String(items[row]![name]))),

@@ -47,21 +47,23 @@ export const trades = datasetRoute({
   },
 })
 
-function tradeTable({ trades: of, tick_size }: StrategyData): Table {
+function tradeTable({ trades, tick_size }: StrategyData): Table {
   const toTick = tickRounder(tick_size)
   return {
     kind: 'table',
-    rows: of.entry_time.length,
+    rows: trades.entry_time.length,
     columns: [
-      textColumn('side', row => wordAt(of.side, row)),
-      instantColumn('entry_time', row => of.entry_time[row]!),
-      numberColumn('entry_price', row => toTick(of.entry_price[row]!)),
-      instantColumn('exit_time', row => of.exit_time[row]!),
-      numberColumn('exit_price', row => toTick(of.exit_price[row]!)),
-      numberColumn('duration_days', row => toPercent((of.exit_time[row]! - of.entry_time[row]!) / DAY_MS)),
-      numberColumn('return_pct', row => toPercent(100 * of.notional_return[row]!)),
-      textColumn('result', row => tradeResult(of.account_return[row]!)),
-      textColumn('exit_reason', row => wordAt(of.exit_reason, row)),
+      textColumn('side', row => wordAt(trades.side, row)),
+      instantColumn('entry_time', row => trades.entry_time[row]!),
+      numberColumn('entry_price', row => toTick(trades.entry_price[row]!)),
+      instantColumn('exit_time', row => trades.exit_time[row]!),
+      numberColumn('exit_price', row => toTick(trades.exit_price[row]!)),
+      numberColumn('duration_days', row =>
+        toPercent((trades.exit_time[row]! - trades.entry_time[row]!) / DAY_MS),
+      ),
+      numberColumn('return_pct', row => toPercent(100 * trades.notional_return[row]!)),
+      textColumn('result', row => tradeResult(trades.account_return[row]!)),
+      textColumn('exit_reason', row => wordAt(trades.exit_reason, row)),
     ],
   }
 }

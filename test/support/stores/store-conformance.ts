@@ -1,6 +1,7 @@
 // What every object store does, wherever its bytes lie.
 import { expect, test } from 'vitest'
-import { measure, sha256 } from '#storage/digest.ts'
+import { sha256 } from '#storage/digest.ts'
+import { measure } from '#storage/measure.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertCreatesOnce, writeOnce } from '#storage/write-once.ts'
 
