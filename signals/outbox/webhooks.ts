@@ -38,14 +38,15 @@ const stored = z
     lane,
     condition: JSON.parse(condition) as Condition, // written below, and when a try is settled
     /** Null in records of earlier releases. */
-    setter: set_at ? ({ keyId: set_by || null, atMs: Number(set_at) } satisfies Setter) : null,
+    setter: toSetter(set_by, set_at),
     /** Whether the key that set it, or may have set it, was revoked since. */
     isSuspended: suspended === '1',
   }))
 
-type Stored = z.output<typeof stored>
+export const toSetter = (setBy: string | undefined, setAt: string | undefined): Setter | null =>
+  setAt ? { keyId: setBy || null, atMs: Number(setAt) } : null
 
-export type Webhook = Readonly<Omit<Stored, 'sealed'>> & {
+export type Webhook = Readonly<Omit<z.output<typeof stored>, 'sealed'>> & {
   readonly client: string
   readonly url: string
   /** Newest first. */
@@ -65,25 +66,25 @@ export async function readWebhook(redis: Redis, box: SecretBox, client: string):
   return toWebhook(box, client, await askRedis(() => redis.hgetall(webhookKey(client))))
 }
 
-/** A webhook from its stored fields, null if there is none: a change that met a removal leaves no address. It stays sealed. */
-export const toSealedWebhook = (fields: Readonly<Record<string, string>>): Stored | null =>
-  fields.url === undefined ? null : stored.parse(fields)
-
-/** A webhook from its stored fields, null if there are none. Throws SealError as above. */
+/** A webhook from its stored fields, null if there is none: a change that met a removal leaves no address. Throws as above. */
 export function toWebhook(
   box: SecretBox,
   client: string,
   fields: Readonly<Record<string, string>>,
 ): Webhook | null {
-  const record = toSealedWebhook(fields)
-  if (record === null) return null
-  const { sealed, ...open } = record
+  if (fields.url === undefined) return null
+  const { sealed, ...open } = stored.parse(fields)
   const secrets = JSON.parse(box.open(sealed.secrets, { client, field: 'secrets' })) as WebhookSecret[] // sealed below
   return { ...open, client, url: box.open(sealed.url, { client, field: 'url' }), secrets }
 }
 
 /** What is shown of a webhook, to its owner and to the operator. */
-export const shownOf = ({ enabled, disabledWhy, condition, setter }: Omit<Stored, 'sealed'>) => ({
+export const shownOf = ({
+  enabled,
+  disabledWhy,
+  condition,
+  setter,
+}: Pick<Webhook, 'enabled' | 'disabledWhy' | 'condition' | 'setter'>) => ({
   enabled,
   disabled_why: disabledWhy,
   set_at: instantOrNull(setter?.atMs ?? null),
