@@ -51,7 +51,7 @@ async function look(given: Runtime, isReadOnly: boolean) {
     const file = await readSettingsFile(given)
     const runtime = { ...given, env: mergeSettings(given.env, file.values) }
     const environment = readEnvironment(runtime)
-    const settings = settingsOf(given, runtime, file)
+    const settings = settingsOf(given, showSettings(runtime, environment), file)
     const installation = { runtime, environment, ...(await openStores(environment)), isReadOnly }
     const findings = [await settingsFinding(file, settings)]
     const unmet = new Map<Need, string>()
@@ -71,8 +71,12 @@ async function look(given: Runtime, isReadOnly: boolean) {
   }
 }
 
-const settingsOf = ({ env: given }: Runtime, runtime: Runtime, { path, values }: SettingsFile) =>
-  showSettings(runtime).map(each => ({
+const settingsOf = (
+  { env: given }: Runtime,
+  shown: ReturnType<typeof showSettings>,
+  { path, values }: SettingsFile,
+) =>
+  shown.map(each => ({
     ...each,
     source: given[each.name] ? 'environment' : values[each.name] ? path! : 'default',
   }))

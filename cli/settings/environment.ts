@@ -226,9 +226,8 @@ export const problemWith = (name: string, text: string): string | null =>
 const PLACES: readonly Name[] = ['DATA_FOLDER', 'STORE_URL', 'PRIVATE_STORE_URL']
 
 /** The settings as they may be shown: the text of each, `***` if it may have a secret, null if it has none. */
-export function showSettings({ env, home }: Pick<Runtime, 'env' | 'home'>) {
-  const effective = readEnvironment({ env, home })
-  effective.ADMIN_PORT ??= DEFAULT_ADMIN_PORT
+export function showSettings({ env }: Pick<Runtime, 'env'>, environment: Environment) {
+  const effective = { ...environment, ADMIN_PORT: environment.ADMIN_PORT ?? DEFAULT_ADMIN_PORT }
   return (Object.keys(SETTINGS) as Name[]).map(name => {
     const holdsSecret = isSecret(name) && Boolean(env[name])
     const value = PLACES.includes(name) ? effective[name] : env[name] || effective[name]
