@@ -13,7 +13,7 @@ import {
 import { MODES } from '#core/contract/signal.ts'
 import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
-import { LANES } from '#signals/outbox/outbox.ts'
+import { DELIVERY_STATUSES, LANES } from '#signals/outbox/outbox.ts'
 
 export const instant = text('UTC instant, ISO 8601.')
 export const count = z.int().min(0)
@@ -53,8 +53,6 @@ export const apiKey = named('ApiKey', {
   confirmed_at: instant.nullable().describe('When it retired the key before it, or null.'),
   last_used_at: instant.nullable().describe('To the minute, or null.'),
 })
-
-export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
 
 export const delivery = named('Delivery', {
   seq,

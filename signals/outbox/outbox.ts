@@ -22,9 +22,11 @@ import type { Answered } from '../send/outcome.ts'
 export const LANES = ['fast', 'slow'] as const
 export type Lane = (typeof LANES)[number]
 
+/** `withdrawn`: the client lost its entitlement or its webhook before the delivery. */
+export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
+
 const deliveryState = z.object({
-  /** `withdrawn`: the client lost its entitlement or its webhook before the delivery. */
-  status: z.enum(['owed', 'delivered', 'exhausted', 'withdrawn']),
+  status: z.enum(DELIVERY_STATUSES),
   /** Number of the previous signal that this client may see, 0 for none. */
   prev: z.int().min(0),
   attempts: z.int().min(0),

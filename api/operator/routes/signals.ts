@@ -20,7 +20,7 @@ import {
 import { instantText, signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
-import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
+import { DELIVERY_STATUSES, readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import {
@@ -34,7 +34,7 @@ import {
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { count, DELIVERY_STATUSES, delivery, halted, instant, liveStatus, seq } from '../views.ts'
+import { count, delivery, halted, instant, liveStatus, seq } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
 const MOST_ROWS = 500
