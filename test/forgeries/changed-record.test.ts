@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { bookOf, dailyBars, ledgerOf, moduleOf, ONE_TRADE } from '../pipeline/night/night-book.ts'
+import { blocksIn } from '../support/page-blocks.ts'
 import { type Forgery, forge } from './forge.ts'
 
 const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 101]
@@ -10,6 +11,7 @@ const LOST = 'long,2024-01-10T00:00:00Z,106,2024-01-12T00:00:00Z,101,signal,1,-0
 const MORE = ONE_TRADE.replace(',103,signal,1,0.03', ',104,signal,1,0.04')
 
 const BARS = dailyBars(CLOSES)
+const OAK_BARS = 'bars/BTCUSDT-PERP/1d.csv'
 const trends = { blurb: 'Rides trends' }
 const BOOK = bookOf(BARS, [
   moduleOf('oak', {}, { trials: 40 }),
@@ -150,4 +152,24 @@ test('a publisher who loses his own files to lose a strategy with them: the buil
       { id: 'yew', reason: disk, days: 14 },
     ],
   })
+})
+
+test('the README shows what a build prints that would change history, and one whose module remembers outside of its state', async () => {
+  const turns = `onBar: (state, bar, position) =>
+    position === null ? { act: 'long', stop: bar.c * 0.97 } : bar.c < 100 ? { act: 'flat', why: 'signal' } : null,`
+  const highs = `onBar: (state, bar, position) => {
+    const isNew = bar.c > highest
+    highest = Math.max(highest, bar.c)
+    return isNew && position === null ? { act: 'long', stop: bar.c * 0.97 } : null
+  },`
+  const closes = CLOSES.with(13, 100)
+  const book = await forge(bookOf(dailyBars(closes), [moduleOf('oak', { body: turns })]))
+  await book.build('--version', '2024-01-14T00:15:00Z', '--as-of', '2024-01-13')
+  await book.write({ [OAK_BARS]: dailyBars(closes.with(11, 99.5)) })
+  const revised = await book.build()
+  await book.write(bookOf(dailyBars(closes), [moduleOf('oak', { head: 'let highest = 0', body: highs })]))
+  const remembers = await book.build()
+  const shown = blocksIn('README.md', 'text')
+  expect(shown).toContain(`${revised.err.trimEnd()}\n`)
+  expect(shown.some(text => remembers.err.includes(text.trim()) && text.includes('oak.ts'))).toBe(true)
 })

@@ -58,9 +58,9 @@ const sizeOf = (path: string): readonly number[] => {
 
 const [first, ...rest] = pastedFrom('README.md')
 
-test('the README has at most 120 lines, begins with the command that starts everything, and git ignores what its commands create', () => {
+test('the README has at most 130 lines, begins with the command that starts everything, and git ignores what its commands create', () => {
   const read = (name: string) => readFileSync(join(ROOT, name), 'utf8').trimEnd().split('\n')
-  expect(read('README.md').length).toBeLessThanOrEqual(120)
+  expect(read('README.md').length).toBeLessThanOrEqual(130)
   expect(first?.script).toBe('make run\n')
   expect(read('.gitignore')).toEqual(expect.arrayContaining(['/book/', '/sample/', '.data/']))
 })

@@ -12,6 +12,7 @@ import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { aModule, catalogue, csv, dailyBars, moduleText } from '../../pipeline/night/night-book.ts'
+import { blocksIn } from '../../support/page-blocks.ts'
 import { until } from '../../support/signals/delivery.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder, writeFiles } from '../../support/temporary-folder.ts'
@@ -85,7 +86,7 @@ test('a book is not followed live on a Redis that ends before what was delivered
   expect([code, err]).toEqual([1, expect.stringContaining('the log is lost')])
 })
 
-test('a book that ran live is built if its replay is what was fired, and refused if a bar was revised since', async () => {
+test('a book that ran live is built if its replay is what was fired, and refused as the README shows if a bar was revised since', async () => {
   const { folder, build, served, alerted, setBars } = await aBook()
   const lived = await runLive(folder)
   expect(lived).toMatchObject({ code: 0, err: '' })
@@ -95,13 +96,15 @@ test('a book that ran live is built if its replay is what was fired, and refused
     csv('t,o,h,l,c,v', ...dailyBars(CLOSES).split('\n').slice(11, -1)),
   )
 
-  await setBars(dailyBars(CLOSES.with(11, 99.5)))
+  await setBars(dailyBars(CLOSES.with(11, 100.5)))
   const refused = await build(server.url)
   expect(refused.code).toBe(1)
+  const [, shown] = refused.err.split(/(?=^highwater: )/m)
+  expect(blocksIn('README.md', 'text')).toContain(`${shown?.trimEnd()}\n`)
   expect(refused.err).toContain('live signals differ from the replay, and nothing was published:')
   expect(refused.err).toContain('oak, bar that closed at 2024-01-13T00:00:00Z: stored is')
   expect(await served()).toBeNull()
-  expect((await readStatus(redis, 'oak', 0)).diverges).toContain('bar that closed at 2024-01-13T00:00:00Z')
+  expect((await readStatus(redis, 'oak', 0)).diverges).toContain('bar that closed at 2024-01-15T00:00:00Z')
   expect(await alerted()).toMatchObject({
     kind: 'live_mismatch',
     subject: 'oak',
