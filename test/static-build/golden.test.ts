@@ -46,7 +46,7 @@ const isTwin = (key: string): boolean => Object.values(TWIN_ENDINGS).some(ending
 
 /** Binary formats are no texts to compare by line; their digests are in the manifest. */
 const isBinary = (key: string): boolean => /\.(arrow|parquet)$/.test(key)
-const isPage = (key: string): boolean => /\.(html|js|css)$/.test(key)
+const isPage = (key: string): boolean => /\.(html|js|css|svg|png)$/.test(key)
 const hasTwin = (key: string, coding: TwinCoding): boolean =>
   !isBinary(key) && (coding === 'br' || !isPage(key))
 

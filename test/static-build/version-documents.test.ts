@@ -80,12 +80,25 @@ const descriptor = z
     description: z.string(),
     version: z.string(),
     created: z.iso.datetime(),
+    homepage: z.url().optional(),
+    // "The object MUST contain a name property and/or a path property": an id of a licence, and an address.
+    licenses: z
+      .array(z.strictObject({ name: z.string(), path: z.url().optional(), title: z.string().optional() }))
+      .nonempty()
+      .optional(),
+    sources: z.array(z.strictObject({ title: z.string() })).nonempty(),
     resources: z.array(resource).nonempty(),
   })
   .refine(({ resources }) => new Set(resources.map(each => each.name)).size === resources.length)
 
 /** The data package of a version, which follows the standard. */
-const describing = (of: Manifest) => descriptor.parse(JSON.parse(JSON.stringify(dataPackage(of))))
+const describing = (of: Manifest, facts: Parameters<typeof dataPackage>[1] = FACTS) =>
+  descriptor.parse(JSON.parse(JSON.stringify(dataPackage(of, facts))))
+
+const FACTS = {
+  dataset: { disclaimer: 'No advice.', licence: null, public_url: null, data_source: 'an exchange' },
+  strategies: [{ data_source: 'an exchange' }, { data_source: 'a broker' }],
+}
 
 let store: ObjectStore
 let manifest: Manifest
@@ -150,6 +163,25 @@ test('the data package of a version gives a unit to every number and to nothing 
       const isNumber = type === 'number' || type === 'integer'
       expect([relative, column, unit !== undefined]).toEqual([relative, column, isNumber])
     }
+  }
+})
+
+test('the data package of a version names the licence that the catalogue declares, the terms, each source once, and the address of the service', () => {
+  expect(describing(manifest)).toMatchObject({
+    description: expect.stringContaining(' No advice.'),
+    sources: [{ title: 'an exchange' }, { title: 'a broker' }],
+  })
+  expect(describing(manifest)).not.toHaveProperty('licenses')
+  const name = 'CC-BY-4.0'
+  const [path, title] = ['https://creativecommons.org/licenses/by/4.0/', 'Attribution 4.0']
+  for (const licence of [
+    { name, path: null, title: null },
+    { name, path, title },
+  ]) {
+    const dataset = { ...FACTS.dataset, licence, public_url: 'https://d.example' }
+    const { licenses, homepage } = describing(manifest, { ...FACTS, dataset })
+    expect(licenses).toEqual([licence.path === null ? { name } : licence])
+    expect(homepage).toBe('https://d.example')
   }
 })
 
