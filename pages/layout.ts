@@ -190,6 +190,7 @@ ${feedLinks(base)}`
 const jsonLd = (page: PageContent) => {
   const { dataset, file, path, files, since, window = dataset.window, sources = [dataset.data_source] } = page
   const { title, about } = previewOf(page.title, page.about, dataset)
+  const { public_url: base } = dataset
   return {
     '@context': 'https://schema.org',
     '@type': 'Dataset',
@@ -202,9 +203,7 @@ const jsonLd = (page: PageContent) => {
     license: licenceOf(dataset),
     isBasedOn: sources.map(name => ({ '@type': 'CreativeWork', name })),
     creator: { '@type': 'Organization', name: dataset.name },
-    ...(dataset.public_url === null
-      ? {}
-      : { url: dataset.public_url + path, identifier: citedAddress(dataset, file) }),
+    ...(base === null ? {} : { url: base + path, identifier: citedAddress(dataset, file) }),
     temporalCoverage: `${window.from ?? '..'}/${window.to ?? '..'}`,
     distribution: (files ?? ['export.daily.csv', 'strategies.json']).map(name => ({
       '@type': 'DataDownload',
@@ -214,14 +213,12 @@ const jsonLd = (page: PageContent) => {
   }
 }
 
-const licenceOf = ({ licence, disclaimer }: DatasetRecord) =>
-  licence === null
-    ? { '@type': 'CreativeWork', name: 'Terms of use', text: disclaimer }
-    : {
-        '@type': 'CreativeWork',
-        name: licence.title ?? licence.name,
-        ...(licence.path === null ? {} : { url: licence.path }),
-      }
+const licenceOf = ({ licence, disclaimer }: DatasetRecord) => ({
+  '@type': 'CreativeWork',
+  ...(licence === null
+    ? { name: 'Terms of use', text: disclaimer }
+    : { name: licence.title ?? licence.name, url: licence.path ?? undefined }),
+})
 
 /** Buttons for the days of charts and for the numbers behind them, and a place for what a script cannot show. */
 export const rangeButtons =

@@ -1,7 +1,8 @@
 // The pictures that previews of pages show, as PNG of 600 x 315 pixels. Drawn here because a rasteriser of SVG with a font takes
 // three times as long, and 200 ms to start in each thread (docs/decisions/2026-11-27-pages-that-answer.md).
-import { crc32, deflateSync } from 'node:zlib'
+import { crc32 } from 'node:zlib'
 import { extent } from 'd3-array'
+import { zlibSync } from 'fflate'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
 import { equityFromBaseline } from '#core/figures/account-path.ts'
@@ -62,13 +63,13 @@ function drawText(canvas: Canvas, size: keyof typeof GLYPHS, baseline: number, t
     letters = [...letters.slice(0, n - 1), '…']
   let x = PLOT.left
   for (const letter of letters) {
-    const [advance, left, top, width, shades = ''] = font[letter]!.split(',')
+    const [advance = 0, left = 0, top = 0, width = 0] = font[letter]!.split(',', 4).map(Number)
+    const shades = font[letter]!.split(',', 5)[4]!
     for (let i = 0; i < shades.length; i++) {
-      const [across, down] = [i % Number(width), Math.floor(i / Number(width))]
-      const ink = Number.parseInt(shades[i]!, 16)
-      darken(canvas, x + Number(left) + across, baseline + Number(top) + down, ink)
+      const [across, down] = [i % width, Math.floor(i / width)]
+      darken(canvas, x + left + across, baseline + top + down, Number.parseInt(shades[i]!, 16))
     }
-    x += Number(advance)
+    x += advance
   }
 }
 
@@ -142,7 +143,7 @@ function toPng(canvas: Canvas): Uint8Array<ArrayBuffer> {
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', header),
     chunk('PLTE', PALETTE),
-    chunk('IDAT', deflateSync(rows)),
+    chunk('IDAT', zlibSync(rows, { level: 4 })), // the zlib of Node compresses otherwise on other processors
     chunk('IEND', new Uint8Array()),
   ]
   return Uint8Array.from(Buffer.concat(parts))

@@ -9,7 +9,7 @@ import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
 import { utcNameOf } from '#core/dataset/render/csv.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
-import type { DatasetRecord } from '#core/dataset/snapshot.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectHeaders } from '#storage/object-store.ts'
@@ -24,17 +24,19 @@ export type Document = {
 /** What a manifest says of the files of its version. */
 type Described = Pick<Manifest, 'version' | 'entered' | 'strategies' | 'instruments' | 'artifacts'>
 
-/** What else a data package says: who publishes the data, on which terms, and where they come from. */
-type Facts = {
-  readonly dataset: Pick<DatasetRecord, 'disclaimer' | 'licence' | 'public_url' | 'data_source'>
-  readonly strategies: readonly { readonly data_source: string }[]
-}
-
 /** What a version has beside its artifacts. The list of digests comes last: it names the others. */
-export function versionDocuments(manifest: Described, facts: Facts, changes: Changes): readonly Document[] {
+export function versionDocuments(
+  manifest: Described,
+  snapshot: Snapshot,
+  changes: Changes,
+): readonly Document[] {
   const described: Document[] = [
     { name: 'changes.json', bytes: toJsonBytes(changes), headers: IMMUTABLE_JSON },
-    { name: 'datapackage.json', bytes: toJsonBytes(dataPackage(manifest, facts)), headers: IMMUTABLE_JSON },
+    {
+      name: 'datapackage.json',
+      bytes: toJsonBytes(dataPackage(manifest, snapshot)),
+      headers: IMMUTABLE_JSON,
+    },
   ]
   const sums = new TextEncoder().encode(sha256Sums({ ...manifest, documents: digestsOf(described) }))
   return [...described, { name: 'SHA256SUMS', bytes: sums, headers: IMMUTABLE_TEXT }]
@@ -52,15 +54,10 @@ const ABOUT =
   'Recomputable history of trading strategies: factual, not advice and not a forecast. Every file is listed with its ' +
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
-const licencesOf = ({ licence }: Facts['dataset']): object => {
-  if (licence === null) return {}
-  const { name, title, path } = licence
-  return { licenses: [{ name, ...(title === null ? {} : { title }), ...(path === null ? {} : { path }) }] }
-}
-
 /** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */
-export function dataPackage(manifest: Described, { dataset, strategies: records }: Facts): object {
+export function dataPackage(manifest: Described, { dataset, strategies: records }: Snapshot): object {
   const { version, entered, strategies, instruments = [], artifacts } = manifest
+  const { licence } = dataset
   const points = pointsByKey(version, strategies)
   const tables = tablesByName(strategies, instruments)
   const folder = `${versionFolder(version)}/`
@@ -69,8 +66,11 @@ export function dataPackage(manifest: Described, { dataset, strategies: records 
     name: 'historical-strategy-data',
     title: 'Historical strategy data',
     description: `${ABOUT} ${dataset.disclaimer}`,
-    ...(dataset.public_url === null ? {} : { homepage: dataset.public_url }),
-    ...licencesOf(dataset),
+    homepage: dataset.public_url ?? undefined, // what is undefined is left out of the JSON
+    licenses:
+      licence === null
+        ? undefined
+        : [{ ...licence, title: licence.title ?? undefined, path: licence.path ?? undefined }],
     sources: [...new Set([dataset, ...records].map(each => each.data_source))].map(title => ({ title })),
     version,
     created: effectiveInstant({ version, entered }),

@@ -15,6 +15,7 @@ import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { BINARY_FORMATS, readTable } from '#test/core/dataset/resources/read-columns.ts'
+import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { bytesAt, manifestIn, textAt } from './tree.ts'
@@ -92,13 +93,10 @@ const descriptor = z
   .refine(({ resources }) => new Set(resources.map(each => each.name)).size === resources.length)
 
 /** The data package of a version, which follows the standard. */
-const describing = (of: Manifest, facts: Parameters<typeof dataPackage>[1] = FACTS) =>
-  descriptor.parse(JSON.parse(JSON.stringify(dataPackage(of, facts))))
+const describing = (of: Manifest, snapshot = SNAPSHOT) =>
+  descriptor.parse(JSON.parse(JSON.stringify(dataPackage(of, snapshot))))
 
-const FACTS = {
-  dataset: { disclaimer: 'No advice.', licence: null, public_url: null, data_source: 'an exchange' },
-  strategies: [{ data_source: 'an exchange' }, { data_source: 'a broker' }],
-}
+const SNAPSHOT = handSnapshot([{ id: 's', returns: [0.01] }])
 
 let store: ObjectStore
 let manifest: Manifest
@@ -166,23 +164,17 @@ test('the data package of a version gives a unit to every number and to nothing 
   }
 })
 
-test('the data package of a version names the licence that the catalogue declares, the terms, each source once, and the address of the service', () => {
-  expect(describing(manifest)).toMatchObject({
-    description: expect.stringContaining(' No advice.'),
-    sources: [{ title: 'an exchange' }, { title: 'a broker' }],
-  })
-  expect(describing(manifest)).not.toHaveProperty('licenses')
-  const name = 'CC-BY-4.0'
-  const [path, title] = ['https://creativecommons.org/licenses/by/4.0/', 'Attribution 4.0']
-  for (const licence of [
-    { name, path: null, title: null },
-    { name, path, title },
-  ]) {
-    const dataset = { ...FACTS.dataset, licence, public_url: 'https://d.example' }
-    const { licenses, homepage } = describing(manifest, { ...FACTS, dataset })
-    expect(licenses).toEqual([licence.path === null ? { name } : licence])
-    expect(homepage).toBe('https://d.example')
-  }
+test('the data package of a version names the terms, each source once, and the licence and the address that the catalogue declares', () => {
+  const [first] = SNAPSHOT.strategies
+  const strategies = [first!, { ...first!, data_source: 'a broker' }]
+  const plain = describing(manifest, { ...SNAPSHOT, strategies })
+  expect(plain.description).toContain(` ${SNAPSHOT.dataset.disclaimer}`)
+  expect(plain.sources).toEqual([{ title: 'made by hand' }, { title: 'a broker' }])
+  expect([plain.licenses, plain.homepage]).toEqual([undefined, undefined])
+  const declared = { name: 'CC-BY-4.0', path: 'https://creativecommons.org/licenses/by/4.0/' }
+  const terms = { licence: { ...declared, title: null }, public_url: 'https://d.example' }
+  const { licenses, homepage } = describing(manifest, handSnapshot([{ id: 's', returns: [0.01] }], terms))
+  expect([licenses, homepage]).toEqual([[declared], 'https://d.example'])
 })
 
 test('the data package of a version holds a file of a route that is not in the table, without a schema', () => {
