@@ -51,6 +51,8 @@ const GLYPHS: Readonly<Record<'large' | 'small', Readonly<Record<string, string>
 /** Numbers are grouped by narrow spaces. */
 const lettersOf = (text: string): string[] => Array.from(text, letter => (/\s/u.test(letter) ? ' ' : letter))
 
+const DIGITS = '0123456789abcdef'
+
 const isDrawable = (text: string): boolean => lettersOf(text).every(letter => letter in GLYPHS.large)
 
 /** A line of text on a baseline, cut where the plot ends. Its letters are drawable. */
@@ -67,7 +69,7 @@ function drawText(canvas: Canvas, size: keyof typeof GLYPHS, baseline: number, t
     const shades = font[letter]!.split(',', 5)[4]!
     for (let i = 0; i < shades.length; i++) {
       const [across, down] = [i % width, Math.floor(i / width)]
-      darken(canvas, x + left + across, baseline + top + down, Number.parseInt(shades[i]!, 16))
+      darken(canvas, x + left + across, baseline + top + down, DIGITS.indexOf(shades[i]!))
     }
     x += advance
   }
@@ -98,11 +100,11 @@ const HALF_STROKE = 1
 
 /** A line through heights in pixels: in each column from its lowest to its highest, those of the columns beside it too. */
 function drawLine(canvas: Canvas, heights: Float64Array, column: (i: number) => number): void {
-  const ends = Array.from({ length: WIDTH }, () => ({ top: Infinity, bottom: -Infinity }))
+  const [tops, bottoms] = [new Float64Array(WIDTH).fill(Infinity), new Float64Array(WIDTH).fill(-Infinity)]
   const reach = (x: number, y: number): void => {
-    for (const end of [ends[x - 1]!, ends[x]!, ends[x + 1]!]) {
-      end.top = Math.min(end.top, y)
-      end.bottom = Math.max(end.bottom, y)
+    for (let at = x - 1; at <= x + 1; at++) {
+      tops[at] = Math.min(tops[at]!, y)
+      bottoms[at] = Math.max(bottoms[at]!, y)
     }
   }
   for (const [i, y] of heights.entries()) {
@@ -111,8 +113,8 @@ function drawLine(canvas: Canvas, heights: Float64Array, column: (i: number) => 
     for (let x = from; x < to; x++) reach(x, before + ((y - before) * (x - from)) / (to - from))
     reach(to, y)
   }
-  for (const [x, { top, bottom }] of ends.entries()) {
-    const [first, last] = [top - HALF_STROKE, bottom + HALF_STROKE]
+  for (let x = 0; x < WIDTH; x++) {
+    const [first, last] = [tops[x]! - HALF_STROKE, bottoms[x]! + HALF_STROKE]
     for (let y = Math.floor(first); y < last; y++) {
       const share = Math.min(y + 1, last) - Math.max(y, first)
       darken(canvas, x, y, Math.round(INK * share))
