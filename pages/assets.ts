@@ -1,4 +1,4 @@
-// The scripts and the style sheet of the pages, as files of a version.
+// The scripts, the style sheet and the icon of the pages, as files of a version.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type AssetName, type Integrity, SCRIPTS } from './layout.ts'
@@ -30,6 +30,7 @@ export const ASSETS: readonly Asset[] = [
     mediaType: 'text/css; charset=utf-8',
     bytes: concat(read('./style.css'), read('./charts.css')),
   },
+  { name: 'icon.svg', file: 'assets/icon.svg', mediaType: 'image/svg+xml', bytes: read('./icon.svg') },
 ]
 
 /** The digest of a file as the attribute `integrity` spells it, from its SHA-256 in hexadecimal. */

@@ -8,7 +8,7 @@ export type Markup = ReturnType<typeof html>
 
 export const SCRIPTS = ['page.js', 'book.js', 'explore.js', 'check.js', 'table.js'] as const
 export type ScriptName = (typeof SCRIPTS)[number]
-export type AssetName = ScriptName | 'style.css'
+export type AssetName = ScriptName | 'style.css' | 'icon.svg'
 
 /** The integrity of each script and style sheet of a version: `sha256-...`, as HTML spells it. */
 export type Integrity = Readonly<Partial<Record<AssetName, string>>>
@@ -34,6 +34,8 @@ export type Page = {
   readonly window?: DatasetRecord['window']
   /** Since when its history is published, if that is known. */
   readonly since?: string | null
+  /** Where the data of the page come from, as declared, if not all of the version. */
+  readonly sources?: readonly string[]
 }
 
 /** A page in its place, before it is a document. */
@@ -43,6 +45,10 @@ type PageContent = Page & {
   readonly root: '' | '../../'
   /** The file of the page in that folder. */
   readonly file: string
+  /** The address that leads to the page of the version that is served: search engines are to know the page by it. */
+  readonly path: string
+  /** The file of the picture that previews of the page show. */
+  readonly picture: string
   readonly integrity: Integrity
 }
 
@@ -62,15 +68,22 @@ type Frame = Pick<PageContent, 'title' | 'about' | 'body'> & {
   readonly footer: Markup
 }
 
-export const documentOf = ({ title, about, dataset, head, attributes, nav, body, footer }: Frame): string =>
-  String(html`<!doctype html>
+/** Previews and lists of results are read without the page, so each of their texts names data that are made up. */
+const previewOf = (title: string, about: string, { synthetic }: Pick<PageDataset, 'synthetic'>) => ({
+  title: synthetic && !/synthetic/i.test(title) ? `${title} (synthetic data)` : title,
+  about: synthetic ? `Synthetic data. ${about}` : about,
+})
+
+export const documentOf = ({ title, about, dataset, head, attributes, nav, body, footer }: Frame): string => {
+  const preview = previewOf(`${title} · ${dataset.name}`, about, dataset)
+  return String(html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY_IN_PAGE}">
-<title>${title} · ${dataset.name}</title>
-<meta name="description" content="${about}">
+<title>${preview.title}</title>
+<meta name="description" content="${preview.about}">
 <meta name="color-scheme" content="light dark">
 ${head}
 </head>
@@ -91,6 +104,13 @@ ${body}
 </body>
 </html>
 `)
+}
+
+/** Versions and restatements for readers of feeds; `base` is the address of the service, or empty on its own pages. */
+export const feedLinks = (
+  base: string,
+): Markup => html`<link rel="alternate" type="application/atom+xml" title="Versions and restatements" href="${base}/feed.atom">
+<link rel="alternate" type="application/feed+json" title="Versions and restatements" href="${base}/feed.json">`
 
 /** The navigation of the history service; `root` leads to the folder of a version. */
 export const siteLinks = (root: string, { name, program_url }: DatasetRecord, docs: Markup): Markup =>
@@ -118,7 +138,7 @@ export const layout = (page: PageContent): string =>
   documentOf({
     ...page,
     head: html`${openGraph(page)}
-<link rel="icon" href="data:,">
+<link rel="icon" href="${page.root}assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${page.root}assets/style.css" ${integrityOf(page, 'style.css')}>
 <script type="module" src="${page.root}assets/${page.script}" ${integrityOf(page, page.script)}></script>
 <script type="application/ld+json">${dataBlock(jsonLd(page))}</script>`,
@@ -148,41 +168,56 @@ export const daysOf = ({ from, to }: DatasetRecord['window']): string =>
   from === null ? 'no day yet' : `${from} to ${to}`
 
 /** Previews need absolute addresses. */
-const openGraph = ({
-  title,
-  about,
-  dataset,
-  file,
-}: PageContent): Markup => html`<meta property="og:title" content="${title}">
-<meta property="og:description" content="${about}">
+function openGraph({ title, about, dataset, path, picture }: PageContent): Markup {
+  const preview = previewOf(title, about, dataset)
+  const { public_url: base } = dataset
+  return html`<meta property="og:title" content="${preview.title}">
+<meta property="og:description" content="${preview.about}">
 <meta property="og:type" content="website">
 <meta property="og:site_name" content="${dataset.name}">${
-  dataset.public_url === null
-    ? ''
-    : html`
-<meta property="og:url" content="${citedAddress(dataset, file)}">
-<link rel="canonical" href="${citedAddress(dataset, file)}">
-<link rel="alternate" type="application/atom+xml" title="Versions and restatements" href="${dataset.public_url}/feed.atom">`
-}`
+    base === null
+      ? ''
+      : html`
+<meta property="og:url" content="${base}${path}">
+<meta property="og:image" content="${citedAddress(dataset, picture)}">
+<meta property="og:image:alt" content="${preview.about}">
+<meta name="twitter:card" content="summary_large_image">
+<link rel="canonical" href="${base}${path}">
+${feedLinks(base)}`
+  }`
+}
 
-const jsonLd = ({ title, about, dataset, file, files, since, window = dataset.window }: PageContent) => ({
-  '@context': 'https://schema.org',
-  '@type': 'Dataset',
-  name: `${title} · ${dataset.name}`,
-  description: `${about} ${dataset.disclaimer}`,
-  version: dataset.version,
-  dateModified: effectiveInstant(dataset),
-  ...(since == null ? {} : { datePublished: since }),
-  isAccessibleForFree: true,
-  license: { '@type': 'CreativeWork', name: 'Terms of use', text: dataset.disclaimer },
-  creator: { '@type': 'Organization', name: dataset.name },
-  ...(dataset.public_url === null ? {} : { identifier: citedAddress(dataset, file) }),
-  temporalCoverage: `${window.from ?? '..'}/${window.to ?? '..'}`,
-  distribution: (files ?? ['export.daily.csv', 'strategies.json']).map(name => ({
-    '@type': 'DataDownload',
-    encodingFormat: name.endsWith('.csv') ? 'text/csv' : 'application/json',
-    contentUrl: citedAddress(dataset, name),
-  })),
+const jsonLd = (page: PageContent) => {
+  const { dataset, file, path, files, since, window = dataset.window, sources = [dataset.data_source] } = page
+  const { title, about } = previewOf(page.title, page.about, dataset)
+  const { public_url: base } = dataset
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'Dataset',
+    name: `${title} · ${dataset.name}`,
+    description: `${about} ${dataset.disclaimer}`,
+    version: dataset.version,
+    dateModified: effectiveInstant(dataset),
+    ...(since == null ? {} : { datePublished: since }),
+    isAccessibleForFree: true,
+    license: licenceOf(dataset),
+    isBasedOn: sources.map(name => ({ '@type': 'CreativeWork', name })),
+    creator: { '@type': 'Organization', name: dataset.name },
+    ...(base === null ? {} : { url: base + path, identifier: citedAddress(dataset, file) }),
+    temporalCoverage: `${window.from ?? '..'}/${window.to ?? '..'}`,
+    distribution: (files ?? ['export.daily.csv', 'strategies.json']).map(name => ({
+      '@type': 'DataDownload',
+      encodingFormat: name.endsWith('.csv') ? 'text/csv' : 'application/json',
+      contentUrl: citedAddress(dataset, name),
+    })),
+  }
+}
+
+const licenceOf = ({ licence, disclaimer }: DatasetRecord) => ({
+  '@type': 'CreativeWork',
+  ...(licence === null
+    ? { name: 'Terms of use', text: disclaimer }
+    : { name: licence.title ?? licence.name, url: licence.path ?? undefined }),
 })
 
 /** Buttons for the days of charts and for the numbers behind them, and a place for what a script cannot show. */

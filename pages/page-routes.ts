@@ -39,6 +39,8 @@ const route = (
       dataset: snapshot.dataset,
       root: file.includes('/') ? '../../' : '',
       file: file.replace('{sid}', params.sid),
+      path: path.replace('{sid}', params.sid),
+      picture: pictureFile(params.sid),
       integrity,
     }),
 })
@@ -71,6 +73,9 @@ export const publishedPages = (
   PAGE_ROUTES.flatMap(route =>
     isOfStrategy(route) ? strategies.map(sid => ({ route, sid })) : [{ route, sid: '' }],
   )
+
+/** The file of the picture of a strategy, or of the whole book if it is ''. */
+export const pictureFile = (sid: string): string => `${sid === '' ? '' : `strategies/${sid}/`}picture.png`
 
 /** The key of a file of a version that is no answer of the API. */
 export const fileKey = (version: string, file: string): string => `${versionFolder(version)}/${file}`

@@ -33,7 +33,7 @@ export function programPage({ preview, dataset, style, integrity, ...page }: Pro
     about,
     dataset,
     head: html`<link rel="alternate" type="application/json" title="The same as JSON" href="/v1/program/preview">
-<link rel="icon" href="data:,">
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${style}" ${integrityOf({ integrity }, 'style.css')}>`,
     attributes: html``,
     nav: html`${siteLinks(dataset)}

@@ -15,7 +15,7 @@ export const versionsPage = ({ dataset }: Snapshot): Page => ({
   body: html`<h1>Versions</h1>
 <p>A version never changes. Each one says what it did to the one before it: <a href="changes.json">changes.json</a> of this one lists
 every value. The list ends with the version of this page; ${serviceLink(dataset, '/v1/dataset/versions', '/v1/dataset/versions')} has later ones, and
-when each was served; a name that is more than 36 hours older than its entry has the date of the entry beside it; ${serviceLink(dataset, '/feed.atom', 'the feed')} announces them. A version that the operator has pruned answers 410.</p>
+when each was served; a name that is more than 36 hours older than its entry has the date of the entry beside it; ${serviceLink(dataset, '/feed.atom', 'the feed')} announces them, and so does ${serviceLink(dataset, '/feed.json', 'its JSON')}. A version that the operator has pruned answers 410.</p>
 <table class="versions"><thead><tr><th scope="col">Version</th><th scope="col">What it changed</th></tr></thead>
 <tbody>${dataset.lineage.toReversed().map(row)}</tbody></table>`,
 })

@@ -107,7 +107,11 @@ export async function writeVersion(
   const artifacts = await render({ store, points, snapshot, bytes, effort, threads, progress })
   const strategies = snapshot.strategies.map(({ id }) => id)
   const instruments = snapshot.benchmarks.map(({ instrument }) => instrument)
-  const documents = versionDocuments({ version, entered, strategies, instruments, artifacts }, changes)
+  const documents = versionDocuments(
+    { version, entered, strategies, instruments, artifacts },
+    snapshot,
+    changes,
+  )
   const manifest: Manifest = {
     manifest_version: MANIFEST_VERSION,
     version,

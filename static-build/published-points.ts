@@ -6,20 +6,21 @@ import { ASSETS } from '#pages/assets.ts'
 import { publishedPages } from '#pages/page-routes.ts'
 import type { Point } from './render-point.ts'
 
-/** Every point of a snapshot: its canonical answers, its pages, and what these load. */
+/** Every point of a snapshot: its canonical answers, its pages and their pictures, and what these load. */
 export function publishedPoints({ strategies }: Pick<Snapshot, 'strategies'>): Point[] {
   const ids = strategies.map(({ id }) => id)
   const answers = DATASET_ROUTES.flatMap(route =>
     canonicalPoints(route, ids).map((params): Point => ({ kind: 'answer', id: route.id, params })),
   )
   const pages = publishedPages(ids).map(({ route, sid }): Point => ({ kind: 'page', id: route.id, sid }))
-  return [...answers, ...pages, ...ASSETS.map(({ name }): Point => ({ kind: 'asset', name }))]
+  const pictures = ['', ...ids].map((sid): Point => ({ kind: 'picture', sid }))
+  return [...answers, ...pages, ...pictures, ...ASSETS.map(({ name }): Point => ({ kind: 'asset', name }))]
 }
 
 /** The strategy that a point is about, or '' if it is about the book: a part of a snapshot has all points of its strategy. */
 export function sidOf(point: Point): string {
   if (point.kind === 'asset') return ''
-  return point.kind === 'page' ? point.sid : point.params.sid
+  return point.kind === 'answer' ? point.params.sid : point.sid
 }
 
 /** The objects of an artifact: its file, and its twins. */

@@ -17,14 +17,18 @@ import {
   PAGE_TYPE,
   type PageId,
   pageFile,
+  pictureFile,
 } from '#pages/page-routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import { immutableHeaders, type ObjectHeaders } from '#storage/object-store.ts'
+import { drawPicture } from './draw-picture.ts'
 
-/** What a file of a version is rendered from: an answer at its canonical parameters, a page, or an asset of the pages. */
+/** What a file of a version is rendered from: an answer at its canonical parameters, a page, the picture of
+ * its previews, or an asset of the pages. */
 export type Point =
   | { readonly kind: 'answer'; readonly id: ResourceId; readonly params: Params }
   | { readonly kind: 'page'; readonly id: PageId; readonly sid: string }
+  | { readonly kind: 'picture'; readonly sid: string }
   | { readonly kind: 'asset'; readonly name: AssetName }
 
 /** The files of a canonical point, plain and twins, and its line of the manifest. */
@@ -52,7 +56,8 @@ export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort) {
   return { artifact, files }
 }
 
-/** What decides how a file is compressed: rows of numbers, other JSON of the API, a page or a script, or Arrow and Parquet. */
+/** What decides how a file is compressed: rows of numbers, other JSON of the API, a page or a script, or
+ * Arrow, Parquet and pictures. */
 type Kind = 'table' | 'json' | 'page' | 'binary'
 
 /** A file before it is compressed. */
@@ -69,6 +74,14 @@ function contentOf(snapshot: Snapshot, point: Point): Content {
   if (point.kind === 'asset') {
     const { file, mediaType, bytes } = ASSETS.find(({ name }) => name === point.name)!
     return fileContent(version, file, { mediaType, bytes: bytes.slice(), headers: {} }) // a thread gives its bytes away
+  }
+  if (point.kind === 'picture') {
+    const picture = {
+      mediaType: 'image/png',
+      bytes: drawPicture(snapshot, point.sid),
+      headers: {},
+    }
+    return { ...fileContent(version, pictureFile(point.sid), picture), kind: 'binary' }
   }
   const route = PAGE_ROUTES.find(({ id }) => id === point.id)!
   const html = route.render(snapshot, { sid: point.sid, risk_pct: null }, INTEGRITY)

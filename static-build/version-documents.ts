@@ -9,6 +9,7 @@ import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
 import { utcNameOf } from '#core/dataset/render/csv.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectHeaders } from '#storage/object-store.ts'
@@ -24,10 +25,18 @@ export type Document = {
 type Described = Pick<Manifest, 'version' | 'entered' | 'strategies' | 'instruments' | 'artifacts'>
 
 /** What a version has beside its artifacts. The list of digests comes last: it names the others. */
-export function versionDocuments(manifest: Described, changes: Changes): readonly Document[] {
+export function versionDocuments(
+  manifest: Described,
+  snapshot: Snapshot,
+  changes: Changes,
+): readonly Document[] {
   const described: Document[] = [
     { name: 'changes.json', bytes: toJsonBytes(changes), headers: IMMUTABLE_JSON },
-    { name: 'datapackage.json', bytes: toJsonBytes(dataPackage(manifest)), headers: IMMUTABLE_JSON },
+    {
+      name: 'datapackage.json',
+      bytes: toJsonBytes(dataPackage(manifest, snapshot)),
+      headers: IMMUTABLE_JSON,
+    },
   ]
   const sums = new TextEncoder().encode(sha256Sums({ ...manifest, documents: digestsOf(described) }))
   return [...described, { name: 'SHA256SUMS', bytes: sums, headers: IMMUTABLE_TEXT }]
@@ -46,8 +55,9 @@ const ABOUT =
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
 /** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */
-export function dataPackage(manifest: Described): object {
+export function dataPackage(manifest: Described, { dataset, strategies: records }: Snapshot): object {
   const { version, entered, strategies, instruments = [], artifacts } = manifest
+  const { licence } = dataset
   const points = pointsByKey(version, strategies)
   const tables = tablesByName(strategies, instruments)
   const folder = `${versionFolder(version)}/`
@@ -55,7 +65,13 @@ export function dataPackage(manifest: Described): object {
     $schema: `${PROFILE}/datapackage.json`,
     name: 'historical-strategy-data',
     title: 'Historical strategy data',
-    description: ABOUT,
+    description: `${ABOUT} ${dataset.disclaimer}`,
+    homepage: dataset.public_url ?? undefined, // what is undefined is left out of the JSON
+    licenses:
+      licence === null
+        ? undefined
+        : [{ ...licence, title: licence.title ?? undefined, path: licence.path ?? undefined }],
+    sources: [...new Set([dataset, ...records].map(each => each.data_source))].map(title => ({ title })),
     version,
     created: effectiveInstant({ version, entered }),
     resources: artifacts.map(artifact => {

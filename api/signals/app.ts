@@ -10,7 +10,7 @@ import { createRemoteAddress, type RemoteAddress } from '../service/remote-addre
 import { type ServedParts, type SignalsParts, type SignalsRoute, signalsService } from './exchange.ts'
 import { createIdentify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
-import { programPageRoute, STYLE_PATH, sendStyle } from './program/program-page.ts'
+import { programPageRoute, STYLE_PATH, sendIcon, sendStyle } from './program/program-page.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
 import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
 
@@ -41,6 +41,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
   // For browsers, so the document of the API does not list them.
   mount('/program', [['GET', c => answerPreview(programPageRoute(c), addressOf(c), c, served)]])
   mount(STYLE_PATH, [['GET', sendStyle]])
+  for (const path of ['/favicon.svg', '/favicon.ico']) mount(path, [['GET', sendIcon]])
   const reference = createReference(referenceOf(parts))
   for (const path of ['/docs', '/docs/:folder/:file']) mount(path, [['GET', reference]])
   return app

@@ -65,6 +65,16 @@ function fileRoute(definition: Definition): FileRoute {
 const dataPackage = record('A Frictionless Data Package.', {
   $schema: text('The profile of the Data Package standard.'),
   name: text('Name of the package.'),
+  description: text('What the package is, and the terms under which it must be read.'),
+  homepage: z.string().optional().describe('Address of the service, if the operator states it.'),
+  licenses: records('The licence, if the operator declares one.', {
+    name: text('Id of the licence, such as `CC-BY-4.0`.'),
+    title: z.string().optional().describe('Its name, for people.'),
+    path: z.string().optional().describe('Address of its text.'),
+  }).optional(),
+  sources: records('Where the data come from, as declared; older versions do not say.', {
+    title: text('The source, for people.'),
+  }).optional(),
   version: text('The dataset version.'),
   resources: records('The files.', {
     name: text('Name of the file in the package.'),

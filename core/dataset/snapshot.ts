@@ -33,7 +33,12 @@ export type DatasetRecord = Omit<DatasetPayload, 'generated_utc' | 'strategy_cou
   readonly program_url: string | null
   /** Whether the data are made up: every page says so. */
   readonly synthetic: boolean
+  /** Of the published data, as the catalogue declares; null if it does not, and the disclaimer is all there is of terms. */
+  readonly licence: Licence | null
 }
+
+/** `name` is an id of a licence, such as `CC-BY-4.0`, and `path` the address of its text. */
+export type Licence = { readonly name: string; readonly title: string | null; readonly path: string | null }
 
 export type Marking = 'marked' | 'realised' | 'reported'
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { html } from 'hono/html'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '../assets.ts'
-import { documentOf, type Markup, siteLinks } from '../layout.ts'
+import { documentOf, feedLinks, type Markup, siteLinks } from '../layout.ts'
 import { fileKey } from '../page-routes.ts'
 import { firstChart } from './first-chart.ts'
 import type { Guide, GuideFacts } from './guide.ts'
@@ -58,7 +58,7 @@ export const docsIndex = (facts: GuideFacts, endpoints: readonly Endpoint[]): st
 <li><a href="/docs/reference">The API reference</a>: every parameter, field and error, and requests to try.</li>
 <li><a href="/openapi.json">openapi.json</a>: the same for code generators.</li>
 <li><a href="/llms.txt">llms.txt</a>: the service described to language models.</li>
-<li><a href="/feed.atom">feed.atom</a>: new versions and restatements, for readers of feeds.</li>
+<li><a href="/feed.atom">feed.atom</a>, <a href="/feed.json">feed.json</a>: new versions and restatements, for readers of feeds.</li>
 ${facts.signals === null ? '' : html`<li><a href="${facts.signals}/docs">The signals service</a>: its own reference.</li>`}
 </ul></section></div>
 <section><h2 id="endpoints">Endpoints</h2>
@@ -85,8 +85,8 @@ export function servicePage(title: string, about: string, body: Markup, dataset:
     title,
     about,
     dataset,
-    head: html`<link rel="alternate" type="application/atom+xml" title="Versions and restatements" href="/feed.atom">
-<link rel="icon" href="data:,">
+    head: html`${feedLinks('')}
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${GUIDE_STYLE_PATH}">`,
     attributes: html``,
     nav: siteLinks(root, dataset, html`<a href="/docs">Docs</a>`),

@@ -52,6 +52,7 @@ export function sheetPage(snapshot: Snapshot, strategy: StrategyData, requested:
     files: ['returns.daily.csv', 'curve.csv', 'trades.csv'].map(name => `strategies/${strategy.id}/${name}`),
     window: strategy.window,
     since: strategy.published_since,
+    sources: [strategy.data_source],
     body: bodyOf(snapshot, strategy, model),
     isCited: true,
   }

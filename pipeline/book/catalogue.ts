@@ -28,6 +28,7 @@ export const flag = (description: string, initial = false) =>
 
 const address = z.url({ protocol: /^https?$/ }).max(MAX_LONG_TEXT_CHARS)
 const WEB_ADDRESS = 'an http or https URL'
+const LICENCE_ID = 'the id of a licence, such as CC-BY-4.0'
 
 export const timeframe = (description: string) =>
   field(z.enum(TIMEFRAMES), description, `one of ${TIMEFRAMES.join(', ')}`)
@@ -50,6 +51,17 @@ export const serviceShape = {
   ),
   data_source: text('Where the bars come from.'),
   engine: text('What made the histories.'),
+  licence: field(
+    orNull(
+      z.strictObject({
+        name: field(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), 'Its id.', LICENCE_ID),
+        title: orNull(text('Its name, for people.')),
+        path: field(orNull(address), 'Page with its text.', WEB_ADDRESS),
+      }),
+    ),
+    'Licence of the published data: the data package and the pages name it. Without it they give the disclaimer as terms.',
+    `a map with ${LICENCE_ID} as name, and a title and the URL of its text as path`,
+  ),
   public_url: field(
     orNull(address.transform(url => url.replace(/\/+$/, ''))),
     'Address of the service as its users see it: pages cite it.',

@@ -155,7 +155,7 @@ test('each published file of a bucket comes from the tier once in every coding, 
   const alone = await startEdge(await siteOf(watched, { nginx: watched })) // no nginx: it serves folders
   const { artifacts } = await manifestOf(store, HAND_VERSION)
   const addresses = artifacts.flatMap(({ url }) => {
-    const isFile = /\.(html|js|css)$/.test(url) // its own address leads to the version
+    const isFile = /\.(html|js|css|svg|png)$/.test(url) // its own address leads to the version
     return isFile ? [pinnedPath(HAND_VERSION, url)] : [url, pinnedPath(HAND_VERSION, url)]
   })
   await expectKept(addresses, service.url, alone, watched)

@@ -71,7 +71,7 @@ test.each(CODINGS)(
   async coding => {
     expect(published.artifacts.length).toBeGreaterThan(20)
     for (const [i, { url, encodings }] of published.artifacts.entries()) {
-      const isFile = /\.(html|js|css)$/.test(url) // its own address leads to the version
+      const isFile = /\.(html|js|css|svg|png)$/.test(url) // its own address leads to the version
       for (const address of isFile ? [pin(url)] : [url, pin(url)]) {
         const headers = { 'accept-encoding': coding }
         const { status, headers: got } = await expectSame(address, headers)

@@ -207,7 +207,7 @@ const isRemovable = (key: string) => ![CURRENT_KEY, 'index.html', signatureKey(d
 async function keysOf(isIn: (key: string) => boolean): Promise<string[]> {
   const keys = (await stores.store.list('')).filter(isIn)
   const kinds = keys.map(key =>
-    key.replace(/^(v1\/snapshots\/\w+\/).*?(\.(?:csv|json|arrow|parquet|html|js|css)\b.*)/, '$1*$2'),
+    key.replace(/^(v1\/snapshots\/\w+\/).*?(\.(?:csv|json|arrow|parquet|html|js|css|svg|png)\b.*)/, '$1*$2'),
   )
   return keys.filter(
     (key, i) => kinds.indexOf(kinds[i]!) === i || /(?:manifest|changes|datapackage)\.json/.test(key),

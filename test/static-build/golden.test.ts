@@ -45,8 +45,8 @@ const NOT_PORTABLE = new Set([CURRENT_KEY, pointerKey(1), documentKey(TINY_VERSI
 const isTwin = (key: string): boolean => Object.values(TWIN_ENDINGS).some(ending => key.endsWith(ending))
 
 /** Binary formats are no texts to compare by line; their digests are in the manifest. */
-const isBinary = (key: string): boolean => /\.(arrow|parquet)$/.test(key)
-const isPage = (key: string): boolean => /\.(html|js|css)$/.test(key)
+const isBinary = (key: string): boolean => /\.(arrow|parquet|png)$/.test(key)
+const isPage = (key: string): boolean => /\.(html|js|css|svg)$/.test(key)
 const hasTwin = (key: string, coding: TwinCoding): boolean =>
   !isBinary(key) && (coding === 'br' || !isPage(key))
 

@@ -15,6 +15,7 @@ import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { BINARY_FORMATS, readTable } from '#test/core/dataset/resources/read-columns.ts'
+import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { bytesAt, manifestIn, textAt } from './tree.ts'
@@ -80,12 +81,22 @@ const descriptor = z
     description: z.string(),
     version: z.string(),
     created: z.iso.datetime(),
+    homepage: z.url().optional(),
+    // "The object MUST contain a name property and/or a path property": an id of a licence, and an address.
+    licenses: z
+      .array(z.strictObject({ name: z.string(), path: z.url().optional(), title: z.string().optional() }))
+      .nonempty()
+      .optional(),
+    sources: z.array(z.strictObject({ title: z.string() })).nonempty(),
     resources: z.array(resource).nonempty(),
   })
   .refine(({ resources }) => new Set(resources.map(each => each.name)).size === resources.length)
 
 /** The data package of a version, which follows the standard. */
-const describing = (of: Manifest) => descriptor.parse(JSON.parse(JSON.stringify(dataPackage(of))))
+const describing = (of: Manifest, snapshot = SNAPSHOT) =>
+  descriptor.parse(JSON.parse(JSON.stringify(dataPackage(of, snapshot))))
+
+const SNAPSHOT = handSnapshot([{ id: 's', returns: [0.01] }])
 
 let store: ObjectStore
 let manifest: Manifest
@@ -151,6 +162,19 @@ test('the data package of a version gives a unit to every number and to nothing 
       expect([relative, column, unit !== undefined]).toEqual([relative, column, isNumber])
     }
   }
+})
+
+test('the data package of a version names the terms, each source once, and the licence and the address that the catalogue declares', () => {
+  const [first] = SNAPSHOT.strategies
+  const strategies = [first!, { ...first!, data_source: 'a broker' }]
+  const plain = describing(manifest, { ...SNAPSHOT, strategies })
+  expect(plain.description).toContain(` ${SNAPSHOT.dataset.disclaimer}`)
+  expect(plain.sources).toEqual([{ title: 'made by hand' }, { title: 'a broker' }])
+  expect([plain.licenses, plain.homepage]).toEqual([undefined, undefined])
+  const declared = { name: 'CC-BY-4.0', path: 'https://creativecommons.org/licenses/by/4.0/' }
+  const terms = { licence: { ...declared, title: null }, public_url: 'https://d.example' }
+  const { licenses, homepage } = describing(manifest, handSnapshot([{ id: 's', returns: [0.01] }], terms))
+  expect([licenses, homepage]).toEqual([[declared], 'https://d.example'])
 })
 
 test('the data package of a version holds a file of a route that is not in the table, without a schema', () => {

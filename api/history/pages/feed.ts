@@ -1,4 +1,5 @@
-// `/feed.atom`: versions, new strategies and restatements, for readers of feeds (RFC 4287).
+// `/feed.atom` and `/feed.json`: versions, new strategies and restatements, for readers of feeds (RFC 4287; JSON Feed 1.1,
+// https://www.jsonfeed.org/version/1.1).
 import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
@@ -10,41 +11,76 @@ import { assertServed, createTexts, type Handler } from '../exchange.ts'
 /** The newest; a reader that stays away longer finds the others in the list of versions. */
 const MOST_ENTRIES = 50
 
-export const createFeedHandler = (): Handler =>
+/** A feed of a dataset; `base` is the address of the service, without a slash at the end. */
+const createFeedHandler = (write: (dataset: DatasetRecord, base: string) => string, type: string): Handler =>
   createTexts(
-    (c, parts) => atomFeed(assertServed(c, parts).snapshot.dataset, parts.settings.publicBaseUrl),
-    'application/atom+xml; charset=utf-8',
+    (c, parts) => write(assertServed(c, parts).snapshot.dataset, parts.settings.publicBaseUrl),
+    type,
   )
 
-/** The feed of a dataset; `base` is the address of the service, without a slash at the end. */
-const atomFeed = ({ name, version, entered, lineage }: DatasetRecord, base: string): string =>
+export const createAtomHandler = (): Handler =>
+  createFeedHandler(atomFeed, 'application/atom+xml; charset=utf-8')
+
+export const createJsonFeedHandler = (): Handler =>
+  createFeedHandler(jsonFeed, 'application/feed+json; charset=utf-8')
+
+const SUBTITLE = 'Versions, new strategies and restatements'
+
+const atomFeed = (dataset: DatasetRecord, base: string): string =>
   `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${escapeText(`${base}/feed.atom`)}</id>
-<title>${escapeText(name)}</title>
-<subtitle>Versions, new strategies and restatements</subtitle>
-<author><name>${escapeText(name)}</name></author>
-<updated>${effectiveInstant({ version, entered })}</updated>
+<title>${escapeText(dataset.name)}</title>
+<subtitle>${SUBTITLE}</subtitle>
+<author><name>${escapeText(dataset.name)}</name></author>
+<updated>${effectiveInstant(dataset)}</updated>
 <link rel="self" type="application/atom+xml" href="${escapeText(`${base}/feed.atom`)}"/>
 <link rel="alternate" type="text/html" href="${escapeText(`${base}/versions`)}"/>
-${lineage
-  .slice(-MOST_ENTRIES)
-  .toReversed()
-  .map(ancestor => entry(ancestor, base))
-  .join('')}</feed>
+${entriesOf(dataset, base).map(atomEntry).join('')}</feed>
 `
 
-function entry(ancestor: Ancestor, base: string): string {
-  const address = escapeText(`${base}/${fileKey(ancestor.version, 'index.html')}`)
-  return `<entry>
-<id>${address}</id>
-<title>${escapeText(titleOf(ancestor))}</title>
-<updated>${effectiveInstant(ancestor)}</updated>
-<link rel="alternate" type="text/html" href="${address}"/>
-<summary>${escapeText(changesOf(ancestor).join(' '))}</summary>
+const atomEntry = ({ address, title, updated, text }: Entry): string => `<entry>
+<id>${escapeText(address)}</id>
+<title>${escapeText(title)}</title>
+<updated>${updated}</updated>
+<link rel="alternate" type="text/html" href="${escapeText(address)}"/>
+<summary>${escapeText(text)}</summary>
 </entry>
 `
-}
+
+const jsonFeed = (dataset: DatasetRecord, base: string): string =>
+  JSON.stringify({
+    version: 'https://jsonfeed.org/version/1.1',
+    title: dataset.name,
+    description: SUBTITLE,
+    home_page_url: `${base}/versions`,
+    feed_url: `${base}/feed.json`,
+    icon: `${base}/favicon.svg`,
+    authors: [{ name: dataset.name }],
+    language: 'en',
+    items: entriesOf(dataset, base).map(({ address, title, updated, text }) => ({
+      id: address,
+      url: address,
+      title,
+      content_text: text,
+      date_published: updated,
+    })),
+  })
+
+/** What both feeds say of a version. */
+type Entry = Readonly<Record<'address' | 'title' | 'updated' | 'text', string>>
+
+/** Newest first. */
+const entriesOf = ({ lineage }: DatasetRecord, base: string): Entry[] =>
+  lineage
+    .slice(-MOST_ENTRIES)
+    .toReversed()
+    .map(ancestor => ({
+      address: `${base}/${fileKey(ancestor.version, 'index.html')}`,
+      title: titleOf(ancestor),
+      updated: effectiveInstant(ancestor),
+      text: changesOf(ancestor).join(' '),
+    }))
 
 function titleOf({ version, entered, previous, added, restated, removed }: Ancestor): string {
   const what = [

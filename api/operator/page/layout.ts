@@ -20,7 +20,7 @@ export type Session = {
 
 /** One script, which follows what happens, and one style sheet. */
 const POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** How often a page without forms is loaded again where scripts are off, in seconds. */
 const RELOAD_SECONDS = 30
@@ -119,6 +119,7 @@ async function respond(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Highwater</title>
+<link rel="icon" href="/ops/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/ops/style.css">${head}
 </head>
 <body>${body}</body>

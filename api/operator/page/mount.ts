@@ -28,6 +28,7 @@ const readFile = (name: string): string => readFileSync(new URL(import.meta.reso
 
 /** Charts look as on the fact sheets. */
 const STYLE = readFile('#pages/charts.css') + readFile('./browser/operator.css')
+const ICON = readFile('#pages/icon.svg')
 const SCRIPT = readFile('./browser/updates.js')
 
 /** A working day. */
@@ -59,6 +60,7 @@ export function mountPage(app: Hono<ServiceEnv>, parts: OperatorParts, whoseToke
       }),
     )
   app.get('/ops/style.css', () => new Response(STYLE, { headers: fileHeaders('text/css') }))
+  app.get('/ops/icon.svg', () => new Response(ICON, { headers: fileHeaders('image/svg+xml') }))
   app.get('/ops/updates.js', () => new Response(SCRIPT, { headers: fileHeaders('text/javascript') }))
   app.get('/ops/login', () => loginPage(null))
   post('/ops/login', c => logIn(c, parts, whoseToken))

@@ -1,4 +1,4 @@
-// `/program`: the open preview as a page, and the style sheet that it loads.
+// `/program`: the open preview as a page, and the style sheet and the icon that it loads.
 import { programPreview, type SimulationInput } from '#core/contract/payloads/program.ts'
 import { ASSETS, INTEGRITY } from '#pages/assets.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
@@ -19,6 +19,12 @@ export const STYLE_PATH = `/assets/${sha256(STYLE.bytes).slice(0, 16)}/style.css
 
 export const sendStyle = (c: Exchange): Promise<Response> =>
   sendCoded(c, styleInCoding, { 'cache-control': CACHING.pinned })
+
+const ICON = ASSETS.find(({ name }) => name === 'icon.svg')!
+const iconInCoding = createCodedBytes(ICON.bytes, ICON.mediaType)
+
+export const sendIcon = (c: Exchange): Promise<Response> =>
+  sendCoded(c, iconInCoding, { 'cache-control': CACHING.dataset })
 
 /** The page counts as a preview; with the input of its form it counts as a simulation, because it is one. */
 export function programPageRoute(c: Exchange): Pick<PreviewRoute, 'limit' | 'handler'> {

@@ -125,7 +125,7 @@ const UNKNOWN = [
   ...'/v1 /v1/ /v2/strategies /V1/strategies /v1/Strategies /v1/strategies/ /v1/strategies/ash/'.split(' '),
   ...'/v1/strategies/ash/nothing /v1/strategies/ash/stats/ /v1/strategies/ash/stats/2024'.split(' '),
   ...'/v1/strategies//stats /v1//strategies //v1/strategies /healthz/ /openapi /openapi.json/'.split(' '),
-  ...'/favicon.ico /.env /current.json /v1/pointer/ /v1/pointer/0000000001 /v1/keys.json'.split(' '),
+  ...'/favicon.gif /.env /current.json /v1/pointer/ /v1/pointer/0000000001 /v1/keys.json'.split(' '),
   ...'/v1/..%2f..%2fetc%2fpasswd /%00 /% /%E0%A4%A /\u00fc /v1/snapshots'.split(' '),
   ...['', '/nothing', '/healthz', '/version', '/dataset/versions', '/v1/summary', '/Summary.json'].map(
     path => SNAPSHOT + path,

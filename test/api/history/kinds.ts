@@ -97,6 +97,8 @@ export const KINDS: readonly Kind[] = [
   { name: 'no file', status: 404, path: `${PINNED}/tomorrow.csv`, caching: REFUSAL },
   { name: 'a wrong file method', status: 405, path: `${PINNED}/index.html`, method: 'POST', caching: NEVER },
   { name: 'the feed', status: 200, path: '/feed.atom', caching: DATASET },
+  { name: 'the map of the site', status: 200, path: '/sitemap.xml', caching: DATASET },
+  { name: 'a picture', status: 200, path: `${PINNED}/picture.png`, caching: FOREVER },
   { name: 'health', status: 200, path: '/healthz', caching: NEVER },
   { name: 'readiness', status: 200, path: '/readyz', caching: NEVER },
   { name: 'a known published answer', status: 304, path: '/v1/summary', headers: ANY, caching: DATASET },

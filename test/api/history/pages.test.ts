@@ -12,6 +12,8 @@ const VERSION = '/v1/snapshots/20250224T001500Z'
 const { app } = await openTiny()
 
 /** The kinds of pages of a version, the sheet of this strategy among them. */
+const AS_BROWSER = { headers: { accept: BROWSER } }
+
 const pagesOf = (sid: string) =>
   [...'index explore versions check'.split(' '), `strategies/${sid}/sheet`].map(name => `${name}.html`)
 
@@ -132,7 +134,11 @@ test('the pages link to addresses that answer', async () => {
 test('a page describes itself for previews, search engines and citations by addresses that answer', async () => {
   const snapshot = handSnapshot(
     [{ id: 's', name: 'Quoted "S"', blurb: 'Crosses & stops.', returns: [0.01, -0.02] }],
-    { public_url: 'https://data.example.org', disclaimer: 'No advice.' },
+    {
+      public_url: 'https://data.example.org',
+      synthetic: true,
+      licence: { name: 'CC0-1.0', title: null, path: null },
+    },
   )
   const { app: served } = await appOf(snapshot)
   const pinned = 'https://data.example.org/v1/snapshots/20240601T001500Z'
@@ -140,13 +146,19 @@ test('a page describes itself for previews, search engines and citations by addr
     const page = await (await served.request(`${pinned}/${file}`)).text()
     const found = page.matchAll(/<meta (?:property|name)="([^"]+)" content="([^"]*)"/g)
     const heads = Object.fromEntries([...found].map(([, name, text]) => [name, text]))
+    const of = file.replace('sheet.html', '').replace(/^\w+\.html$/, '')
     expect(heads, file).toMatchObject({
-      'og:title': expect.stringMatching(/./),
+      'og:title': expect.stringMatching(/. \(synthetic data\)$/),
       'og:description': heads.description,
       'og:site_name': 'Hand',
-      'og:url': `${pinned}/${file}`,
+      'og:image': `${pinned}/${of}picture.png`,
     })
-    expect(page).toContain(`<link rel="canonical" href="${pinned}/${file}">`)
+    expect(heads.description, file).toMatch(/^Synthetic data\. ./)
+    expect(page).toMatch(/<title>.+ · Hand \(synthetic data\)<\/title>/)
+    expect(page).toContain(`<link rel="canonical" href="${heads['og:url']}">`)
+    expect((await served.request(heads['og:url']!, AS_BROWSER)).headers.get('location'), file).toBe(
+      `${pinned.slice('https://data.example.org'.length)}/${file}`,
+    )
     const [citation, ...others] = page.match(/<cite.*?<\/cite>/gs) ?? []
     expect(citation, file).toContain(
       `, Hand, version 2024-06-01T00:15:00Z, <span id="address">${pinned}/${file}</span>`,
@@ -160,7 +172,8 @@ test('a page describes itself for previews, search engines and citations by addr
       version: '2024-06-01T00:15:00Z',
       identifier: `${pinned}/${file}`,
       temporalCoverage: '2024-01-01/2024-01-02',
-      license: { '@type': 'CreativeWork', text: 'No advice.' },
+      license: { '@type': 'CreativeWork', name: 'CC0-1.0' },
+      isBasedOn: [{ '@type': 'CreativeWork', name: expect.stringMatching(/./) }],
     })
     expect(described.distribution.length).toBeGreaterThan(1)
     for (const { contentUrl, encodingFormat } of described.distribution) {
@@ -173,6 +186,54 @@ test('a page describes itself for previews, search engines and citations by addr
   expect(sheet).toContain(
     `<cite id="citation">Quoted &quot;S&quot;, Hand, version 2024-06-01T00:15:00Z, <span id="address">${pinned}/strategies/s/sheet.html</span></cite>`,
   )
+})
+
+test('every page in the map of the site leads to a page that names the same address as canonical, and that robots may read, pictures and styles with it', async () => {
+  const base = 'https://data.example.org'
+  const snapshot = handSnapshot([{ id: 's', returns: [0.01] }], { public_url: base })
+  const { app: served } = await appOf(snapshot)
+  const textAt = async (path: string) => (await served.request(base + path)).text()
+  const robots = await textAt('/robots.txt')
+  const rules = [...robots.matchAll(/^(Allow|Disallow): (.+)$/gm)].map(([, verdict, path = '']) => ({
+    verdict,
+    length: path.length,
+    pattern: new RegExp(`^${path.replaceAll(/[.?]/g, '\\$&').replaceAll('*', '.*')}`),
+  }))
+  /** The longest rule that matches decides (RFC 9309, 2.2.2). */
+  const isAllowed = (path: string) =>
+    rules.filter(({ pattern }) => pattern.test(path)).sort((a, b) => b.length - a.length)[0]?.verdict !==
+    'Disallow'
+  expect(robots).toContain(`Sitemap: ${base}/sitemap.xml`)
+  const found = [...(await textAt('/sitemap.xml')).matchAll(/<loc>(.+)<\/loc><lastmod>(.+)<\/lastmod>/g)]
+  const pages = found.map(([, address = '', at]) => [address.slice(base.length), at] as const)
+  expect(pages.map(([path]) => path)).toEqual(
+    expect.arrayContaining([
+      '/',
+      '/explore',
+      '/versions',
+      '/check',
+      '/strategies/s',
+      '/docs',
+      '/docs/guides/webhooks',
+    ]),
+  )
+  for (const [path, at] of pages) {
+    expect([path, at, isAllowed(path)]).toEqual([path, '2024-06-01T00:15:00Z', true])
+    const there = await served.request(base + path, AS_BROWSER)
+    expect([path, there.status]).toEqual([path, path.startsWith('/docs') ? 200 : 307])
+    const to = there.headers.get('location')
+    if (to === null) continue
+    const page = await textAt(to)
+    expect(page).toContain(`<link rel="canonical" href="${base}${path}">`)
+    for (const [, file = ''] of page.matchAll(
+      /"((?:[^"]*\/)?(?:assets\/\w+\.(?:css|js|svg)|picture\.png))"/g,
+    ))
+      expect([file, isAllowed(new URL(file, base + to).pathname)]).toEqual([file, true])
+    expect([to, isAllowed(to), isAllowed(`${to}?risk_pct=0.01`)]).toEqual([to, true, false])
+  }
+  expect(['/v1/export', `${VERSION}/export.daily.csv`].map(isAllowed)).toEqual([false, false])
+  for (const path of ['/favicon.svg', '/favicon.ico'])
+    expect((await served.request(path)).headers.get('content-type')).toBe('image/svg+xml')
 })
 
 test('a page links to the program and to what only the service answers, by the addresses that the operator states', async () => {
@@ -232,9 +293,22 @@ test('a page shows no minus on a figure that rounds to nothing', async () => {
   expect(page).not.toMatch(/>[-−]0[.0]*(.%)?</)
 })
 
-test('the feed names each version with what it changed, newest first', async () => {
+test('both feeds name each version with what it changed, newest first', async () => {
   const { app: served } = await openTiny()
   const feed = await (await served.request('/feed.atom')).text()
   expect(feed).toContain('<title>Version 2025-02-24T00:15:00Z, first version</title>')
   expect(feed).toContain('<summary>New strategies: ash, beech, elm, yew.</summary>')
+  const inJson = await served.request('/feed.json')
+  expect(inJson.headers.get('content-type')).toBe('application/feed+json; charset=utf-8')
+  const url = `https://data.example.org${VERSION}/index.html`
+  expect(await inJson.json()).toMatchObject({
+    version: 'https://jsonfeed.org/version/1.1',
+    feed_url: 'https://data.example.org/feed.json',
+    items: [
+      {
+        ...{ id: url, url, title: 'Version 2025-02-24T00:15:00Z, first version' },
+        ...{ content_text: 'New strategies: ash, beech, elm, yew.', date_published: '2025-02-24T00:15:00Z' },
+      },
+    ],
+  })
 })

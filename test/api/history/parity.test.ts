@@ -8,7 +8,7 @@ import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import { canonicalPath, canonicalPoints } from '#core/dataset/resources/routes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { ASSETS } from '#pages/assets.ts'
-import { fileUrl, pageFile, publishedPages } from '#pages/page-routes.ts'
+import { fileUrl, pageFile, pictureFile, publishedPages } from '#pages/page-routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import { fileEtag } from '#storage/file-time.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -40,9 +40,10 @@ function twinsOf({ media_type, encodings }: Artifact): TwinCoding[] {
   return twins
 }
 
-test('a published version has a file for every canonical point of the route table and for every page, and no other', () => {
+test('a published version has a file for every canonical point of the route table, for every page and for its picture, and no other', () => {
   const files = [
     ...publishedPages(published.strategies).map(({ route, sid }) => pageFile(route, sid)),
+    ...['', ...published.strategies].map(pictureFile),
     ...ASSETS.map(({ file }) => file),
   ].map(fileUrl)
   expect(published.artifacts.map(({ url }) => url).sort()).toEqual(

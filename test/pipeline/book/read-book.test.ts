@@ -35,6 +35,7 @@ test('a sound book has the service of the catalogue, the defaults filled in', ()
     public_url: null,
     program_url: null,
     synthetic: false,
+    licence: null,
   })
 })
 

@@ -88,6 +88,7 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   public_url: null,
   program_url: null,
   synthetic: false,
+  licence: null,
 }
 
 const coverage = (strategies: readonly StrategyData[]): DatasetRecord['window'] => ({

@@ -97,7 +97,7 @@ async function whileReadingNginx(
   const read = async (i: number): Promise<void> => {
     const address = addresses[i % addresses.length]!
     const coding = CODINGS[i % CODINGS.length]!
-    const isFile = /\.(html|js|css)$/.test(address) // its own address leads to the version
+    const isFile = /\.(html|js|css|svg|png)$/.test(address) // its own address leads to the version
     const asked = i % 4 === 0 || isFile ? pinnedPath(VERSIONS[i % 2]!, address) : address
     const version = check(asked, coding, await ask(url + asked, { 'accept-encoding': coding }), published)
     if (asked === address) seen.set(version, (seen.get(version) ?? 0) + 1)

@@ -1,0 +1,60 @@
+// What search engines ask for first: `/robots.txt` (RFC 9309), `/sitemap.xml` (https://www.sitemaps.org) and the icon.
+import { effectiveInstant } from '#core/dataset/entered.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { ASSETS } from '#pages/assets.ts'
+import { escapeText } from '#pages/charts/svg.ts'
+import { GUIDES } from '#pages/guides/guides.ts'
+import { publishedPages } from '#pages/page-routes.ts'
+import { createCodedBytes } from '../../service/content-coding.ts'
+import { CACHING } from '../../service/headers.ts'
+import { assertServed, createTexts, type Handler, sendText } from '../exchange.ts'
+
+export const createRobotsHandler = (): Handler =>
+  createTexts(
+    (_, { settings }) => robotsText(settings.publicBaseUrl),
+    'text/plain; charset=utf-8',
+    {},
+    () => null, // the same whatever version is served
+  )
+
+/**
+ * Pages, what they load and their pictures may be read where the addresses in the sitemap lead: below a version, whose pages name
+ * these addresses as canonical. The data may not, nor anything with a query: an answer at each risk level is computed.
+ */
+const robotsText = (base: string): string => `User-agent: *
+Allow: /v1/snapshots/*.html$
+Allow: /v1/snapshots/*.png$
+Allow: /v1/snapshots/*/assets/
+Disallow: /v1/
+Disallow: /*?
+
+Sitemap: ${base}/sitemap.xml
+`
+
+export const createSitemapHandler = (): Handler =>
+  createTexts(
+    (c, parts) => sitemap(assertServed(c, parts).snapshot, parts.settings.publicBaseUrl),
+    'application/xml; charset=utf-8',
+  )
+
+/** Every page at the address that no new version changes. Guides are written with the version that is served, too. */
+function sitemap({ dataset, strategies }: Snapshot, base: string): string {
+  const pages = publishedPages(strategies.map(({ id }) => id)).map(({ route, sid }) =>
+    route.path.replace('{sid}', sid),
+  )
+  const docs = ['/docs', ...GUIDES.map(({ name }) => `/docs/guides/${name}`), '/docs/reference']
+  const updated = effectiveInstant(dataset)
+  const entry = (path: string) =>
+    `<url><loc>${escapeText(base + path)}</loc><lastmod>${updated}</lastmod></url>\n`
+  return `<?xml version="1.0" encoding="utf-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${[...pages, ...docs].map(entry).join('')}</urlset>
+`
+}
+
+/** Browsers ask for `/favicon.ico` where no page names the icon, as beside an answer in JSON. */
+export function createIconHandler(): Handler {
+  const icon = ASSETS.find(({ name }) => name === 'icon.svg')!
+  const coded = createCodedBytes(icon.bytes, icon.mediaType)
+  return c => sendText(c, coded, CACHING.dataset)
+}
