@@ -28,8 +28,6 @@ type Of<Figures extends string> = Record<Figures, Figure>
  * the n-th number of `xorshift32` (Marsaglia, Xorshift RNGs, 2003): `x ^= x << 13; x ^= x >> 17; x ^= x << 5` in 32 bits,
  * from the seed 2463534242. The chance of a day differs from `1 / N` by at most `2^-32`. The draws depend on `N` alone and are the same at
  * each `k`. Source: Politis and Romano, A circular block-resampling procedure for stationary data, 1992.
- *
- * Cost: see `test/core/figures/year-ahead.test.ts`.
  */
 export function yearAheadFigures({ values }: Pick<Series, 'values'>, k: number) {
   if (values.length < DAYS_PER_YEAR) return figuresOf(() => undefinedBecause('less_than_one_year'))
@@ -66,26 +64,26 @@ function figuresOf(
 /** Of each drawn year: its last equity, its max drawdown (a fraction, never positive) and its lowest equity. */
 function drawYears(values: Float64Array, k: number) {
   const { draws, year_days, block_days, seed } = YEAR_AHEAD
+  const whole = blocksOf(values, k, block_days)
+  const rest = blocksOf(values, k, year_days % block_days)
   const column = () => new Float64Array(draws)
   const years = { ends: column(), depths: column(), lows: column() }
-  const growth = circularGrowth(values, k)
   let x: number = seed
   for (let year = 0; year < draws; year++) {
-    let [level, peak, low, depth] = [1, 1, 1, 1] // the depth is the lowest equity / peak
+    let [level, peak, low, depth] = [1, 1, 1, 1]
     for (let left: number = year_days; left > 0; left -= block_days) {
       x ^= x << 13
       x ^= x >>> 17
       x ^= x << 5
+      const block = left < block_days ? rest : whole
       const start = Math.floor(((x >>> 0) * values.length) / 2 ** 32)
-      const end = start + Math.min(left, block_days)
-      for (let day = start; day < end; day++) {
-        level *= growth[day]!
-        if (level > peak) peak = level
-        else if (level < peak * depth) depth = level / peak
-        if (level < low) low = level
-      }
+      const lowest = level * block.low[start]!
+      depth = Math.min(depth, block.depth[start]!, lowest / peak)
+      low = Math.min(low, lowest)
+      peak = Math.max(peak, level * block.high[start]!)
+      level *= block.end[start]!
+      if (!(peak <= LARGEST_PUBLISHED)) throw tooLarge(k)
     }
-    if (!(peak <= LARGEST_PUBLISHED)) throw tooLarge(k)
     years.ends[year] = level
     years.depths[year] = depth - 1
     years.lows[year] = low
@@ -93,11 +91,30 @@ function drawYears(values: Float64Array, k: number) {
   return years
 }
 
-/** `max(1 + k * r, 0)` of each day, and after the last day again of the first, for a block that begins on the last. */
-function circularGrowth(values: Float64Array, k: number): Float64Array {
-  const growth = new Float64Array(values.length + YEAR_AHEAD.block_days)
-  for (let i = 0; i < growth.length; i++) growth[i] = Math.max(1 + k * values[i % values.length]!, 0)
-  return growth
+/**
+ * Of the block that begins on each day, from equity 1: its last, highest and lowest equity, and the lowest part of a peak that
+ * was left. Years share blocks, so that each is compounded once.
+ */
+function blocksOf(values: Float64Array, k: number, days: number) {
+  const n = values.length
+  const growth = values.map(value => Math.max(1 + k * value, 0))
+  const column = () => new Float64Array(n)
+  const blocks = { end: column(), high: column(), low: column(), depth: column() }
+  for (let start = 0; start < n; start++) {
+    let [level, high, low, depth] = [1, 1, 1, 1]
+    for (let i = start; i < start + days; i++) {
+      level *= growth[i < n ? i : i - n]!
+      high = Math.max(high, level)
+      low = Math.min(low, level)
+      depth = Math.min(depth, level / high)
+    }
+    if (!(high <= LARGEST_PUBLISHED)) throw tooLarge(k)
+    blocks.end[start] = level
+    blocks.high[start] = high
+    blocks.low[start] = low
+    blocks.depth[start] = depth
+  }
+  return blocks
 }
 
 const tooLarge = (k: number): RangeError =>
