@@ -71,20 +71,19 @@ const NARROWEST = -4
 export function dayFigures({ first, values }: Series, k: number) {
   const days = Array.from(values, (value, i) => ({ t: first + i, return_pct: percent(k * value) }))
   const moved = days.filter(({ return_pct }) => return_pct !== 0)
-  const gains = moved.filter(({ return_pct }) => return_pct > 0)
-  const losses = moved.filter(({ return_pct }) => return_pct < 0)
-  const listed = (some: typeof days, sign: 1 | -1) =>
-    some
+  const signed = (sign: 1 | -1) => moved.filter(({ return_pct }) => sign * return_pct > 0)
+  const listed = (sign: 1 | -1) =>
+    signed(sign)
       .toSorted((a, b) => sign * (b.return_pct - a.return_pct) || a.t - b.t)
       .slice(0, LISTED_DAYS)
       .map(({ t, return_pct }) => ({ t: toIsoDate(t), return_pct }))
   return {
-    gain_days: gains.length,
-    loss_days: losses.length,
+    gain_days: signed(1).length,
+    loss_days: signed(-1).length,
     flat_days: days.length - moved.length,
     ...histogram(moved.map(({ return_pct }) => return_pct)),
-    best: listed(gains, 1),
-    worst: listed(losses, -1),
+    best: listed(1),
+    worst: listed(-1),
   }
 }
 
@@ -134,13 +133,13 @@ export function exposureByMonth(daily: Series, trades: readonly Position[], open
     const inside = trades.filter(trade => trade.entry_time < end && trade.exit_time > begin)
     const sharePct = (some: readonly Position[]) =>
       isOpen ? null : percent(positionTime(some, begin, end).unionMs / (end - begin))
-    const any = sharePct(inside)
+    const inMarket = sharePct(inside)
     return {
       year,
       month,
       long_pct: sharePct(inside.filter(({ side }) => side === 'long')),
       short_pct: sharePct(inside.filter(({ side }) => side === 'short')),
-      flat_pct: any === null ? null : 100 - any,
+      flat_pct: inMarket === null ? null : 100 - inMarket,
       has_open_position: isOpen,
     }
   })
