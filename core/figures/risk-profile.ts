@@ -12,18 +12,16 @@ import { YEAR_AHEAD, yearAheadFigures } from './year-ahead.ts'
 /** Days that a reader may ask about by a name; both ISO dates, inclusive. */
 export type StressPeriod = { readonly name: string; readonly from: string; readonly to: string }
 
-/** What the block is computed from; trades and `open_since` do not depend on the risk level. */
+/** What the block is computed from; the trades are closed, and they and `open_since` do not depend on the risk level. */
 export type RiskInput = {
   /** Base returns. */
   readonly daily: Series
   readonly k: number
   /** Daily returns of the instrument; null if there are none. */
   readonly benchmark: Series | null
-  /** Closed trades. */
   readonly trades: readonly Position[]
   /** The day since when a position is open at the end, an ISO date, or null. */
   readonly open_since: string | null
-  /** As the publisher names them. */
   readonly stress_periods: readonly StressPeriod[]
 }
 

@@ -22,8 +22,7 @@ export const YEAR_AHEAD = {
  * Circular block bootstrap: a year is 365 days in blocks of 30, the last cut to 5; a block is consecutive days from a drawn
  * one on, after the last day the first. The n-th block begins at day `floor(x_n * N / 2^32)` of the `N` days, where `x_n` is
  * the n-th number of `xorshift32` (Marsaglia, Xorshift RNGs, 2003): `x ^= x << 13; x ^= x >> 17; x ^= x << 5` in 32 bits,
- * from the seed 2463534242. The chance of a day differs from `1 / N` by at most `2^-32`. The draws depend on `N` alone and are the same at
- * each `k`. Source: Politis and Romano, A circular block-resampling procedure for stationary data, 1992.
+ * from the seed 2463534242. The chance of a day differs from `1 / N` by at most `2^-31`. The draws are the same at each `k`. Source: Politis and Romano, A circular block-resampling procedure for stationary data, 1992.
  */
 export function yearAheadFigures({ values }: Pick<Series, 'values'>, k: number) {
   const years = values.length < DAYS_PER_YEAR ? null : drawYears(values, k)

@@ -2,22 +2,12 @@
 // its conventions.
 import { MOST_BINS } from '#core/figures/risk-profile.ts'
 import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
-import {
-  flag,
-  isoDate,
-  number,
-  numberOrNull,
-  record,
-  records,
-  recordsOrNull,
-  text,
-  whole,
-  word,
-} from './field.ts'
+import { flag, isoDate, number, numberOrNull, record, records, text, whole, word } from './field.ts'
 import { convention, count, countOrNull, figureRule, pct, undefinedReasons } from './figure-rule.ts'
 
 const { draws, year_days, block_days, generator, seed } = YEAR_AHEAD
 
+const FALL = 'min(E_i / max(E_0 … E_(i-1)) - 1, 0)'
 const SHORT = ['less_than_one_year'] as const
 
 const quantiles = <Name extends string>(name: Name, of: string, formula: string) => {
@@ -45,11 +35,7 @@ const yearAhead = () =>
     generator: text('The random numbers.'),
     seed: whole('Their seed.'),
     ...quantiles('return', 'return this or less', `E_${year_days} - 1`),
-    ...quantiles(
-      'max_drawdown',
-      'fall this deep or deeper',
-      'min over i of min(E_i / max(E_0 … E_(i-1)) - 1, 0)',
-    ),
+    ...quantiles('max_drawdown', 'fall this deep or deeper', FALL),
     loss_10_probability_pct: lossOf(10),
     loss_20_probability_pct: lossOf(20),
     loss_50_probability_pct: lossOf(50),
@@ -70,15 +56,13 @@ const yearAhead = () =>
 
 const cell = (about: string, formula: string) => number(`${about} Percent.`).meta(figureRule(formula, []))
 
-const FALL = '100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)'
-
 const startDates = () =>
   records('The result of an account that began on the first day of the series, or of a later month.', {
     t: isoDate('First UTC day.'),
     days: whole('Days up to the last of the series.'),
     net_return_pct: cell('Net return up to the last day.', '100 × (E_n - 1)'),
     cagr_pct: pct('The same per year.', '100 × (E_n^(365 / n) - 1)', SHORT),
-    max_drawdown_pct: cell('Deepest fall from a peak.', FALL),
+    max_drawdown_pct: cell('Deepest fall from a peak.', `100 × ${FALL}`),
   }).meta(convention('E: equity from E_0 = 1 before the day, n days, as in `/stats`. Rows give no reasons.'))
 
 const day = () => ({ t: isoDate('UTC day.'), return_pct: cell('Its return.', '100 × k × r') })
@@ -107,7 +91,7 @@ const days = () =>
 
 const exposure = () =>
   record('Exposure through time.', {
-    months: recordsOrNull('Every UTC month that the series touches.', {
+    months: records('Every UTC month that the series touches.', {
       year: whole('UTC calendar year.'),
       month: whole('1 to 12.'),
       long_pct: numberOrNull('Share of the time in which a long trade was open. Percent.'),
@@ -117,9 +101,11 @@ const exposure = () =>
         'True from the month on in which the position that is still open was entered: it is in none of the closed trades, so ' +
           'the shares are null.',
       ),
-    }).meta(
-      figureRule('100 × time long / T, 100 × time short / T, 100 × (1 - time in any / T)', ['no_trades']),
-    ),
+    })
+      .nullable()
+      .meta(
+        figureRule('100 × time long / T, 100 × time short / T, 100 × (1 - time in any / T)', ['no_trades']),
+      ),
   }).meta(
     convention(
       'T: the time of the month that the series covers. Closed trades, each open over [entry, exit); long and short ones may be ' +
@@ -145,7 +131,7 @@ const stress = () =>
       return_pct: numberOrNull('Net return of the account. Percent.'),
       max_drawdown_pct: numberOrNull('Deepest fall of the account within the period. Percent.'),
       instrument_return_pct: numberOrNull('Return of holding the instrument over the period. Percent.'),
-    }).meta(figureRule(`100 × (E_n - 1), ${FALL}`, [])),
+    }).meta(figureRule(`100 × (E_n - 1), 100 × ${FALL}`, [])),
   }).meta(
     convention(
       'E: equity from E_0 = 1 before the n days of a period. In a row a figure is null if the series does not have each day of the ' +
