@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { undefinedBecause } from '#core/figures/figure.ts'
-import { dayFigures, stressFigures } from '#core/figures/risk-profile.ts'
+import { dayFigures } from '#core/figures/risk-profile.ts'
 import { yearAheadFigures } from '#core/figures/year-ahead.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
@@ -49,32 +49,4 @@ test('at most 40 bins, whose borders are published as they are compared, hold ev
     ])
     expect(bins.length).toBeLessThanOrEqual(40)
   })
-})
-
-test('no list of periods removes or hides a fall of the instrument, and a period that the series does not cover whole has no figures', () => {
-  const market = dailyFrom('2020-01-01', [0.1, -0.1, -0.1, 0.5, -0.3, 0.1])
-  const account = dailyFrom('2020-01-01', [0, 0.5, -0.1, 0.2, -0.2, 0])
-  const named = (from: string, to: string) => ({ name: 'Deepest fall of the instrument', from, to })
-  const falls = stressFigures(account, 2, market, []).rows
-  const about = (value: number) => expect.closeTo(value, 9)
-  const fall = (return_pct: number, max_drawdown_pct: number, its: number) => ({
-    by: 'instrument',
-    return_pct: about(return_pct),
-    max_drawdown_pct: about(max_drawdown_pct),
-    instrument_return_pct: about(its),
-  })
-  expect(falls).toMatchObject([
-    { from: '2020-01-05', to: '2020-01-05', ...fall(-40, -40, -30) },
-    { from: '2020-01-02', to: '2020-01-03', ...fall(60, -20, -19) },
-  ])
-  const listed = stressFigures(account, 2, market, [
-    named('2020-01-05', '2020-01-08'),
-    named('2021-01-01', '2021-01-01'),
-  ])
-  expect([listed.instrument_falls, listed.rows.slice(0, 2)]).toEqual([2, falls])
-  const nothing = { by: 'publisher', return_pct: null, max_drawdown_pct: null, instrument_return_pct: null }
-  expect(listed.rows.slice(2)).toMatchObject([
-    { ...nothing, days: 4, days_covered: 2 },
-    { ...nothing, days: 1, days_covered: 0 },
-  ])
 })
