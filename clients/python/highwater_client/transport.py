@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 PASSING = (429, 502, 503, 504)  # a later attempt may succeed
 MOST_WAIT_SECONDS = 60  # a service that asks for more patience is reported at once
+USERS = {"history": "Highwater", "signals": "Signals"}  # what of this package is for a service
 CUT = (OSError, EOFError, zlib.error, http.client.HTTPException)  # an answer that did not arrive, or not whole
 
 
@@ -28,9 +29,9 @@ CUT = (OSError, EOFError, zlib.error, http.client.HTTPException)  # an answer th
 class HighwaterError(Exception):
     """A refusal of the service, or an answer that cannot be used. Branch on `code`, never on the message.
 
-    `code` is an error code of the service, or unreachable, unexpected_answer, damaged, not_published, not_verified,
-    cryptography_missing or bad_signature. `status` is the HTTP status of a refusal, `details` what the service or
-    verify() lists beside the message, and `request_id` names the request in the log of the service; each may be None.
+    `code` is an error code of the service, or one of this package, which its README lists. `status` is the HTTP status of
+    a refusal, `details` what the service or verify() lists beside the message, and `request_id` names the request in the
+    log of the service; each may be None.
     """
 
     code: str
@@ -70,12 +71,12 @@ class _SameOrigin(urllib.request.HTTPRedirectHandler):
 
 
 class Transport:
-    """GET requests to one service. An attempt that may succeed later is repeated `retries` times."""
+    """GET requests to one service, "history" or "signals". An attempt that may succeed later is repeated `retries` times."""
 
-    def __init__(self, base: str, timeout: float, retries: int, headers: Mapping[str, str] = {}) -> None:
+    def __init__(self, service: str, base: str, timeout: float, retries: int, headers: Mapping[str, str] = {}) -> None:
         if urlsplit(base).scheme not in ("http", "https") or not urlsplit(base).netloc:
             raise ValueError(f"expected the address of a service, such as https://data.example.com, got {base!r}")
-        self.base, self.timeout, self.retries = base.rstrip("/"), timeout, retries
+        self.service, self.base, self.timeout, self.retries = service, base.rstrip("/"), timeout, retries
         self.headers = {"Accept-Encoding": "gzip", "User-Agent": "highwater-client-python", **headers}
         self.opener = urllib.request.build_opener(_SameOrigin)
 
@@ -89,7 +90,7 @@ class Transport:
                 with self.opener.open(request, timeout=self.timeout) as got:
                     return Answer({name.lower(): value for name, value in got.headers.items()}, _decoded(got))
             except urllib.error.HTTPError as refusal:
-                error = _error_of(refusal)
+                error = self._error_of(refusal)
                 after = refusal.headers.get("Retry-After", "")
                 wait = float(after) if after.isdigit() else wait
                 if refusal.code not in PASSING or wait > MOST_WAIT_SECONDS:
@@ -101,18 +102,23 @@ class Transport:
             attempt += 1
             time.sleep(wait)
 
+    def _error_of(self, refusal: urllib.error.HTTPError) -> HighwaterError:
+        error = {"code": "unexpected_answer", "message": f"{refusal.url} was answered {refusal.code} {refusal.reason}"}
+        with contextlib.suppress(*CUT, ValueError, LookupError, TypeError):  # of a proxy, not of the service
+            answer = json.loads(_decoded(refusal))
+            error = {name: answer["error"][name] for name in ("code", "message", "details")}
+            for each in error["details"] if isinstance(error["details"], list) else ():  # or a question: did you mean 'alder'?
+                error["message"] += f"; {'' if each['reason'].endswith('?') else each['param'] + ' '}{each['reason']}"
+            other = "history" if "dataset_version" in answer["meta"] else "signals"
+            if error["code"] == "not_found" and other != self.service:
+                at, right = f"{self.base} is the address of the {other} service", f"that of the {self.service} service"
+                error = {"code": "wrong_service", "message": f"{at}, for {USERS[other]}: {USERS[self.service]} takes {right}"}
+        return HighwaterError(**error, status=refusal.code, request_id=refusal.headers.get("X-Request-Id"))
+
 
 def _decoded(answer: Any) -> bytes:
     body: bytes = answer.read()
     return gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body
-
-
-def _error_of(refusal: urllib.error.HTTPError) -> HighwaterError:
-    error = {"code": "unexpected_answer", "message": f"{refusal.url} was answered {refusal.code} {refusal.reason}"}
-    with contextlib.suppress(*CUT, ValueError, LookupError, TypeError):  # of a proxy, not of the service
-        found = json.loads(_decoded(refusal))["error"]
-        error = {name: found[name] for name in ("code", "message", "details")}
-    return HighwaterError(**error, status=refusal.code, request_id=refusal.headers.get("X-Request-Id"))
 
 
 class Cache:

@@ -1,6 +1,6 @@
 // What the client does with answers that a test writes: trying again, giving up, aborting, and what it keeps.
 import { expect, test } from 'vitest'
-import { type ClientOptions, createRead } from '../../../clients/typescript/src/requests.ts'
+import { type ClientOptions, createTransport } from '../../../clients/typescript/src/requests.ts'
 import { rejection } from './watched-service.ts'
 
 const REFUSAL = JSON.stringify({ error: { code: 'overloaded', message: 'busy', details: null }, meta: {} })
@@ -16,7 +16,7 @@ function script(answers: readonly ((path: string) => Response)[], options: Clien
     sent.push({ url, init })
     return answers[Math.min(sent.length, answers.length) - 1]!(url)
   }
-  return { sent, read: createRead('http://service.test/base/', { fetch, ...options }) }
+  return { sent, read: createTransport('http://service.test/base/', { fetch, ...options }, 'history').read }
 }
 
 const fine = () => Response.json({ data: 1 })
