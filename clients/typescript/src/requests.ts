@@ -60,12 +60,10 @@ export function createTransport(
     }
   }
 
-  /** The bytes of an answer, past the cache; with `etag` none if it is still the same. */
+  /** An answer past the cache, unchecked; with `etag` no bytes if it is still the same. */
   async function request(path: string, options: CallOptions = {}, etag?: string) {
     for (let nth = 1; ; nth++) {
       const { response, bytes } = await attempt(path, options, etag)
-      if (response.ok && !(await isWhole(response, bytes)))
-        throw new HighwaterError('damaged', `${root}${path} was altered on its way: it has another checksum`)
       if (response.ok || (response.status === 304 && etag)) return { response, bytes }
       const seconds = secondsToWait(response.headers.get('retry-after'), nth)
       if (!RETRIED.includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
@@ -79,6 +77,8 @@ export function createTransport(
     if (kept?.isImmutable) return JSON.parse(kept.text)
     const { response, bytes } = await request(path, options, kept?.etag)
     if (kept && response.status === 304) return JSON.parse(kept.text)
+    if (!(await isWhole(response, bytes)))
+      throw new HighwaterError('damaged', `${root}${path} was altered on its way: it has another checksum`)
     const text = textOf(bytes)
     const answer = parse(text)
     if (answer === undefined) throw toError(service, root, path, response, text)
