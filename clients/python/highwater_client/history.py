@@ -207,6 +207,8 @@ class Highwater:
     def _find(self, as_of: Day | None) -> str:
         path = "/version" if as_of is None else f"/v1/dataset/versions?as_of={_day(as_of)}"
         data = self._transport.get(path).json()["data"]
+        if "schema_version" in data:  # of a signal
+            raise self._transport.wrong_service(200)
         version = data["dataset_version" if as_of is None else "version"]
         if version is None:
             raise HighwaterError("not_published", f"{self.base} has published no version yet")

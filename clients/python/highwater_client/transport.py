@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 
 PASSING = (429, 502, 503, 504)  # a later attempt may succeed
 MOST_WAIT_SECONDS = 60  # a service that asks for more patience is reported at once
-USERS = {"history": "Highwater", "signals": "Signals"}  # what of this package is for a service
 CUT = (OSError, EOFError, zlib.error, http.client.HTTPException)  # an answer that did not arrive, or not whole
 
 
@@ -109,11 +108,14 @@ class Transport:
             error = {name: answer["error"][name] for name in ("code", "message", "details")}
             for each in error["details"] if isinstance(error["details"], list) else ():  # or a question: did you mean 'alder'?
                 error["message"] += f"; {'' if each['reason'].endswith('?') else each['param'] + ' '}{each['reason']}"
-            other = "history" if "dataset_version" in answer["meta"] else "signals"
-            if error["code"] == "not_found" and other != self.service:
-                at, right = f"{self.base} is the address of the {other} service", f"that of the {self.service} service"
-                error = {"code": "wrong_service", "message": f"{at}, for {USERS[other]}: {USERS[self.service]} takes {right}"}
+            if error["code"] == "not_found" and ("dataset_version" in answer["meta"]) != (self.service == "history"):
+                return self.wrong_service(refusal.code)
         return HighwaterError(**error, status=refusal.code, request_id=refusal.headers.get("X-Request-Id"))
+
+    def wrong_service(self, status: int) -> HighwaterError:
+        at = f"{self.base} is the address of the {'signals' if self.service == 'history' else 'history'} service"
+        right = "Highwater takes that of the history service, Signals that of the signals service"
+        return HighwaterError("wrong_service", f"{at}: {right}", status)
 
 
 def _decoded(answer: Any) -> bytes:

@@ -43,9 +43,7 @@ export class HighwaterError extends Error {
   }
 }
 
-/** The services, and what of this package is for each. */
-const USERS = { history: 'Highwater.open()', signals: 'HighwaterSignals' } as const
-export type ServiceName = keyof typeof USERS
+export type ServiceName = 'history' | 'signals'
 
 /** The error of an answer: that of its envelope, or `unexpected_answer` if it has none. */
 export function toError(service: ServiceName, root: string, path: string, response: Response, text: string) {
@@ -60,11 +58,19 @@ export function toError(service: ServiceName, root: string, path: string, respon
   const { code, message, details = null } = error
   const problems = Array.isArray(details) ? details : []
   const reasons = problems.map(({ param, reason }) => (reason.endsWith('?') ? reason : `${param} ${reason}`)) // or a question
-  const other = meta && 'dataset_version' in meta ? 'history' : 'signals'
-  if (code !== 'not_found' || !meta || other === service)
-    return new HighwaterError(code, [message, ...reasons].join('; '), status, details, requestId)
-  const advice = `${root} is the address of the ${other} service, for ${USERS[other]}: ${USERS[service]} takes that of the ${service} service`
-  return new HighwaterError('wrong_service', advice, status, null, requestId)
+  if (code === 'not_found' && !isOf(service, { meta })) return wrongService(service, root, status)
+  return new HighwaterError(code, [message, ...reasons].join('; '), status, details, requestId)
+}
+
+/** Whether an answer may be of a service: that of the history names its version in `meta`. */
+export const isOf = (service: ServiceName, { meta }: { readonly meta?: object | undefined }): boolean =>
+  meta === undefined || 'dataset_version' in meta === (service === 'history')
+
+export function wrongService(service: ServiceName, root: string, status: number): HighwaterError {
+  const at = `${root} is the address of the ${service === 'history' ? 'signals' : 'history'} service`
+  const right =
+    'Highwater.open() takes that of the history service, HighwaterSignals that of the signals service'
+  return new HighwaterError('wrong_service', `${at}: ${right}`, status)
 }
 
 /** What a text of JSON holds, or undefined if it is none. */

@@ -1,5 +1,5 @@
 // Requests to a service: the cache of answers, and what is tried again.
-import { HighwaterError, parse, type ServiceName, toError } from './highwater-error.ts'
+import { HighwaterError, isOf, parse, type ServiceName, toError, wrongService } from './highwater-error.ts'
 
 /** How a client makes its requests. */
 export type ClientOptions = {
@@ -47,28 +47,22 @@ export function createTransport(
   const root = base.replace(/\/+$/, '')
   const cache = createAnswerCache(cachedCharacters)
 
-  async function attempt(path: string, { signal }: CallOptions, etag: string | undefined) {
+  /** An answer past the cache, unchecked; with `etag` no bytes if it is still the same. */
+  async function request(path: string, { signal }: CallOptions = {}, etag?: string) {
     const headers = { ...init.headers, ...(etag && REVALIDATES ? { 'if-none-match': etag } : {}) }
-    try {
-      const response = await fetch(root + path, { ...init, headers, signal: signal ?? null })
-      return { response, bytes: new Uint8Array(await response.arrayBuffer()) }
-    } catch (error) {
+    const lost = (error: Error & { readonly cause?: Partial<Error> }): never => {
       if (signal?.aborted) throw error
-      const { message, cause = null } = error as Error // of `fetch`; Node gives the reason as its cause
-      const reason = (cause as Error | null)?.message || message
+      const reason = error.cause?.message || error.message // Node gives it as the cause
       throw new HighwaterError('unreachable', `no whole answer from ${root}${path}: ${reason}`)
     }
-  }
-
-  /** An answer past the cache, unchecked; with `etag` no bytes if it is still the same. */
-  async function request(path: string, options: CallOptions = {}, etag?: string) {
     for (let nth = 1; ; nth++) {
-      const { response, bytes } = await attempt(path, options, etag)
+      const response = await fetch(root + path, { ...init, headers, signal: signal ?? null }).catch(lost)
+      const bytes = new Uint8Array(await response.arrayBuffer().catch(lost))
       if (response.ok || (response.status === 304 && etag)) return { response, bytes }
       const seconds = secondsToWait(response.headers.get('retry-after'), nth)
       if (!RETRIED.includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
         throw toError(service, root, path, response, textOf(bytes))
-      await wait(seconds, options.signal)
+      await wait(seconds, signal)
     }
   }
 
@@ -80,8 +74,9 @@ export function createTransport(
     if (!(await isWhole(response, bytes)))
       throw new HighwaterError('damaged', `${root}${path} was altered on its way: it has another checksum`)
     const text = textOf(bytes)
-    const answer = parse(text)
+    const answer = parse(text) ?? undefined // null is no answer
     if (answer === undefined) throw toError(service, root, path, response, text)
+    if (!isOf(service, answer as object)) throw wrongService(service, root, response.status)
     cache.set(path, response, text)
     return answer as Answer // the shape that the service documents
   }

@@ -22,13 +22,9 @@ type Entry = Texts<'version' | 'manifest_sha256' | 'at' | 'expires'> & {
 type Manifest = { readonly artifacts: Texts<'url' | 'sha256'>[]; readonly documents: Texts<string> }
 
 /** What was checked of the version below `root`, in sentences. Throws `not_verified` with the faults in `details`. */
-export async function audit(
-  { request, cache }: Transport,
-  version: string,
-  root: string,
-  { key, allowUnsigned = false, ...options }: VerifyBookOptions,
-): Promise<string[]> {
-  const find: Find = path => request(path, options).then(({ bytes }) => bytes, nullIfMissing)
+export async function audit(service: Transport, version: string, root: string, options: VerifyBookOptions) {
+  const find: Find = path => service.request(path, options).then(({ bytes }) => bytes, nullIfMissing)
+  const { key, allowUnsigned = false, signal } = options
   try {
     const keys = key === undefined ? await publishedKeys(find, allowUnsigned) : [key]
     const log = await readLog(find)
@@ -46,7 +42,7 @@ export async function audit(
       const content = await find(path)
       if (content === null) return `${path} is missing`
       if ((await sha256(content)) !== digest) return `${path} is altered`
-      const kept = cache.get(path)?.text ?? textOf(content)
+      const kept = service.cache.get(path)?.text ?? textOf(content)
       return kept === textOf(content) ? [] : `${path} is altered in the cache: open the book again`
     })
     if (faults.flat().length > 0) fail(faults.flat())
@@ -56,7 +52,7 @@ export async function audit(
       `files: ${files.length} files of version ${version} as published`,
     ]
   } catch (error) {
-    if (error instanceof HighwaterError || options.signal?.aborted) throw error
+    if (error instanceof HighwaterError || signal?.aborted) throw error
     if (globalThis.crypto?.subtle && (error as Error).name !== 'NotSupportedError')
       return fail([`a published document has another form: ${error}`])
     const message = 'verifying needs Ed25519 of Web Crypto: use a newer runtime, and HTTPS in a page'
@@ -135,9 +131,11 @@ async function checkSignature(find: Find, keys: readonly string[] | null, conten
 
 /** The pinned path of every file of a version, and its digest. */
 function digestsOf({ artifacts, documents }: Manifest, root: string): [path: string, digest: string][] {
-  const named = Object.entries(documents).map(([name, sha256]) => {
-    return { url: `/v1/${name.replace('changes.json', 'changes')}`, sha256 }
-  })
   const pin = (url: string) => (url.startsWith(root) ? url : url.replace('/v1/', root))
-  return [...artifacts, ...named].map(({ url, sha256 }) => [pin(url), sha256])
+  const files = artifacts.map(({ url, sha256 }): [string, string] => [pin(url), sha256])
+  const nameOf = (file: string) => root + file.replace('changes.json', 'changes')
+  return [
+    ...files,
+    ...Object.entries(documents).map(([file, digest]): [string, string] => [nameOf(file), digest]),
+  ]
 }

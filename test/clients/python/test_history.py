@@ -150,7 +150,8 @@ class Numbers(unittest.TestCase):
                 Highwater(**order)
 
     def test_faults_have_the_codes_that_they_have_in_the_other_client(self):
-        for each in json.loads((Path(__file__).parent.parent / "faults.json").read_text()):
+        for line in (Path(__file__).parent.parent / "faults.jsonl").read_text().splitlines():
+            each = json.loads(line)
             given = each.get("with")
             call = {
                 "nowhere": lambda url: Highwater("http://127.0.0.1:2", retries=0),
@@ -171,9 +172,10 @@ class Numbers(unittest.TestCase):
                         return status, headers, (body if isinstance(body, str) else json.dumps(body)).encode()
 
             with self.subTest(each["fault"]), Proxy(URL, answer) as proxy:
-                with self.assertRaisesRegex(HighwaterError, each["says"]) as caught:
+                with self.assertRaises(HighwaterError) as caught:
                     call(proxy.url)
                 self.assertEqual(caught.exception.code, each["code"])
+                self.assertRegex(caught.exception.message, each["says"])
 
     def test_ids_are_a_list_or_a_text_and_a_version_is_spelt_in_two_ways(self):
         book = Highwater(URL, version="20260701T001500Z")

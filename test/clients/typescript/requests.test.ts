@@ -70,17 +70,6 @@ test('an abort reaches the fetch of the client', async () => {
   expect(sent).toEqual([])
 })
 
-test.each([
-  ['no JSON', 502, '<html>Bad gateway</html>'],
-  ['no JSON with status 200', 200, '<html>Log in to the hotel</html>'],
-  ['JSON of another service', 404, '{"error":"nothing here"}'],
-  ['null', 404, 'null'],
-])('the client takes %s for an unexpected answer', async (_what, status, body) => {
-  const { read } = script([() => refusal(status, {}, body)])
-  const error = await rejection(read('/v1/summary'))
-  expect(error).toMatchObject({ name: 'HighwaterError', code: 'unexpected_answer', status, details: null })
-})
-
 /** An answer of 100 characters, which is revalidated. */
 const tagged = (url: string) => {
   const body = JSON.stringify(url).padEnd(100)
