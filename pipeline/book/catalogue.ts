@@ -6,6 +6,7 @@ import { isZone } from '#core/replay/chart-zone.ts'
 import { acceptShape } from '../report/accept.ts'
 import { parseMoment } from './cell.ts'
 import { date, field, line, mapSchema, orNull } from './field.ts'
+import { stressPeriods } from './stress-periods.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
 // The fields of `catalogue.yaml`, each with its description and what is expected of it.
@@ -61,6 +62,7 @@ export const serviceShape = {
     WEB_ADDRESS,
   ),
   synthetic: flag('Whether the data are made up: every page says so.'),
+  stress_periods: stressPeriods,
   benchmark: flag('Whether each strategy is compared with holding its instrument.', true),
 }
 

@@ -14,6 +14,7 @@ async function everything(book: Highwater) {
   const ofStrategy = [
     alder.meta(),
     alder.stats(),
+    alder.risk(),
     alder.returns(),
     alder.curve(),
     alder.trades(),
