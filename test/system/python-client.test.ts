@@ -186,15 +186,16 @@ async function signalsService() {
   for (const id of ['s1', 's2', 's3', 's4', 's5']) await fire(redis, id, 'alder')
   const body = (await readSignal(redis, 1))?.body ?? ''
   const [fresh, old, other] = ['new', 'old', 'other'].map(name => createWebhookSecret(seededBytes(name)))
-  const sign = (secrets: readonly string[], lateMs = 0) => {
-    const bytes = new TextEncoder().encode(body)
+  const sign = (secrets: readonly string[], lateMs = 0, text = body) => {
+    const bytes = new TextEncoder().encode(text)
     const delivery = { body: bytes, id: 's1', seq: 1, prevSeq: 0, attempt: 1, sentAtMs: Date.now() - lateMs }
-    return { headers: signedHeaders(delivery, secrets), body }
+    return { headers: signedHeaders(delivery, secrets), body: text }
   }
   const deliveries = {
     ...{ new: fresh!, old: old!, other: other! },
     ...{ plain: sign([fresh!]), rotated: sign([fresh!, old!]) },
     ...{ stale: sign([fresh!], 3_600_000), early: sign([fresh!], -3_600_000) },
+    strange: sign([fresh!], 0, '{"seq":"7"}'),
   }
   return { url: service.url, token: service.token, deliveries }
 }

@@ -7,12 +7,15 @@ import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readSignal } from '#signals/log/read-log.ts'
 import { signedHeaders } from '#signals/send/sign.ts'
+import type { Signer } from '#storage/signature.ts'
+import { newSigner } from '#test/static-build/signed-store.ts'
 import { watchedService } from '../clients/typescript/watched-service.ts'
 import { FIRST_VERSION } from '../support/books/small-book.ts'
 import { openBrowser } from '../support/browser/shared-browser.ts'
 import { atEndOfFile } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { SETTINGS } from '../support/history/history-app.ts'
+import { publishSigned, serveStores } from '../support/history/signed-service.ts'
 import { start } from '../support/http/raw-server.ts'
 import { blocksIn } from '../support/page-blocks.ts'
 import { shared } from '../support/runner/shared.ts'
@@ -92,14 +95,14 @@ const STRICT = {
 const TSCONFIGS = {
   'tsconfig.json': {
     compilerOptions: { ...STRICT, lib: ['es2023'], types: ['node'], module: 'nodenext', outDir: 'out' },
-    files: ['example.ts', 'signals.ts', 'run-signals.ts', 'use.ts'],
+    files: ['example.ts', 'verifying.ts', 'signed.ts', 'signals.ts', 'run-signals.ts', 'use.ts'],
   },
   'tsconfig.page.json': {
     compilerOptions: {
       ...{ ...STRICT, lib: ['es2023', 'dom'], types: [], module: 'esnext', moduleResolution: 'bundler' },
       noEmit: true,
     },
-    files: ['example.ts', 'use.ts'],
+    files: ['example.ts', 'verifying.ts', 'use.ts'],
   },
 }
 
@@ -130,8 +133,8 @@ async function pack(): Promise<{ readonly tarball: string; readonly files: reado
 
 const PACKED = z.array(z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) }))
 
-/** The programs of the README, in its order: the history, the signals. */
-const [EXAMPLE = '', OF_SIGNALS = ''] = blocksIn('clients/typescript/README.md', 'ts')
+/** The programs of the README, in its order: the history, verifying, the signals. */
+const [EXAMPLE = '', VERIFYING = '', OF_SIGNALS = ''] = blocksIn('clients/typescript/README.md', 'ts')
 
 const TSC = join(ROOT, 'node_modules/.bin/tsc')
 
@@ -142,6 +145,9 @@ let history: string
 /** The last signal of three for the client of a key, as it is pushed. */
 let pushed: string
 let key = ''
+
+const serveTonight = async (signer: Signer | null): Promise<string> =>
+  serveStores(await publishSigned(join(await lastingFolder(), 'store'), signer, Date.now))
 
 beforeAll(async () => {
   packed = await pack()
@@ -162,6 +168,8 @@ beforeAll(async () => {
     'package.json': JSON.stringify({ private: true, type: 'module' }),
     // The tiny book has no alder.
     'example.ts': EXAMPLE.replace('http://127.0.0.1:8080', history).replace("'alder'", "'ash'"),
+    'verifying.ts': VERIFYING.replace('http://127.0.0.1:8080', await serveTonight(null)),
+    'signed.ts': VERIFYING.replace('http://127.0.0.1:8080', await serveTonight(newSigner())),
     'signals.ts': OF_SIGNALS.replace('https://signals.example.org', signals.url),
     'run-signals.ts': RUN_SIGNALS,
     'use.ts': USE,
@@ -206,8 +214,11 @@ test.each(NODES)(
     expect(linesOf(await run(node, 'out/example.js'))).toEqual([
       `${version} 4 ${cagr_pct} false`,
       `${data.at(-1)?.t} ${equity - 1}`,
-      'not_found 404',
+      "not_found 404 unknown strategy 'nobody'",
     ])
+    const [printed] = blocksIn('clients/typescript/README.md', 'text')
+    expect(await run(node, 'out/verifying.js')).toBe(printed)
+    expect(await run(node, 'out/signed.js')).toBe('signatures: of the newest entry and of the manifest\n')
     expect(linesOf(await run(node, 'out/run-signals.js', pushed))).toEqual([
       ...['1 alder long', '3 alder long', '4 alder long', 'pulled to 4'],
       ...['3 alder long', '4 alder long', 'received to 4'],
@@ -236,7 +247,7 @@ const SCRIPT = `async order => {
     days: values.length,
     modelled: meta.modelled,
     refused: error instanceof HighwaterError && [error.code, error.requestId],
-    verified: signal.signal_id,
+    verified: [signal.signal_id, (await book.verify({ allowUnsigned: true }))[1]],
     newest: [await book.newestVersion(), await book.newestVersion()],
   }
 }`
@@ -261,7 +272,12 @@ test('a page of an allowed origin reads a pinned book, learns why it is refused,
   await page.goto(pages.url)
   const order = { ...JSON.parse(pushed), url, secret: SECRET }
   expect(await page.evaluate(`(${SCRIPT})(${JSON.stringify(order)})`)).toEqual({
-    ...{ opened: FIRST_VERSION, days: 366, modelled: true, verified: 's4' },
+    ...{
+      opened: FIRST_VERSION,
+      days: 366,
+      modelled: true,
+      verified: ['s4', 'signatures: nothing is signed'],
+    },
     refused: ['not_found', '0123456789abcdef'],
     newest: [FIRST_VERSION, FIRST_VERSION],
   })

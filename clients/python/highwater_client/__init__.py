@@ -4,4 +4,5 @@ from .history import Highwater
 from .signals import Signals, verify_webhook
 from .transport import HighwaterError
 
+__version__ = "0.2.0"  # that of the product
 __all__ = ["Highwater", "HighwaterError", "Signals", "verify_webhook"]

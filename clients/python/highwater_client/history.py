@@ -8,6 +8,7 @@ import json
 import os
 import re
 import warnings
+from copy import copy
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +28,7 @@ MOST_STEPS = 31  # versions; an older export is downloaded whole, which costs le
 class Highwater:
     """A version of the history: the one that is served now, one by its name, or the one that was served on a UTC day.
 
+    A name is 2026-07-01T00:15:00Z or 20260701T001500Z; one that does not exist is refused at once.
     `cache` is a folder for answers, at most `cache_bytes` of them; an answer from it makes no request. Without one nothing
     is kept. An attempt ends after `timeout` seconds of silence, and is repeated `retries` times if it may succeed later.
     Days are a DatetimeIndex in UTC. Methods raise HighwaterError if the service refuses or cannot be reached.
@@ -38,22 +40,19 @@ class Highwater:
     ) -> None:  # fmt: skip
         if version is not None and as_of is not None:
             raise ValueError("version and as_of both choose a version: leave one out")
-        self._options: dict[str, Any] = dict(cache=cache, timeout=timeout, retries=retries, cache_bytes=cache_bytes)
-        self._transport = Transport(base, timeout, retries)
+        self._transport = Transport("history", base, timeout, retries)
         self._cache = None if cache is None else Cache(Path(cache).expanduser(), cache_bytes)
-        self._digests: dict[str, str] | None = None
         self.base = self._transport.base
-        self.version = self._find(as_of) if version is None else version
-        if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", self.version):
-            raise ValueError(f"expected a version such as 2026-07-01T00:15:00Z, got {self.version!r}")
-        self._root = "/v1/snapshots/" + re.sub("[-:]", "", self.version)
+        self._pin(self._find(as_of) if version is None else version)
+        if version is not None or cache is not None:  # a version whose answers are kept opens without the service
+            self.answer("/dataset")
 
     def __repr__(self) -> str:
         return f"Highwater({self.base!r}, version={self.version!r})"
 
     def as_of(self, day: Day) -> Highwater:
         """The version that was served at the end of a UTC day."""
-        return Highwater(self.base, as_of=day, **self._options)
+        return self._at(self._find(day))
 
     def strategies(self) -> pd.DataFrame:
         """The catalogue with its headline figures, a row a strategy, by id."""
@@ -62,18 +61,22 @@ class Highwater:
 
     @overload
     def returns(
-        self, *, risk_pct: float | None = None, start: Day | None = None, end: Day | None = None, period: str = "daily"
-    ) -> pd.DataFrame: ...
+        self, strategy: list[str] | None = None, *, risk_pct: float | None = None, start: Day | None = None,
+        end: Day | None = None, period: str = "daily",
+    ) -> pd.DataFrame: ...  # fmt: skip
     @overload
     def returns(
         self, strategy: str, *, risk_pct: float | None = None, start: Day | None = None, end: Day | None = None,
         period: str = "daily",
     ) -> pd.Series: ...  # fmt: skip
     def returns(self, strategy=None, *, risk_pct=None, start=None, end=None, period="daily"):  # type: ignore[no-untyped-def]
-        """Returns as fractions: of all strategies, a column each, or of one. `start` and `end` are inclusive."""
+        """Returns as fractions: of all strategies or of a list, a column each, or of one. `start` and `end` are inclusive."""
         query = {"risk_pct": risk_pct, "period": period, "from": _day(start), "to": _day(end)}
-        if strategy is None:
-            return self._table("/export", **query)
+        if strategy is None or "," in strategy or not isinstance(strategy, str):
+            book, ids = self._table("/export", **query), _ids(strategy)
+            for unknown in sorted(set(ids or ()).difference(book.columns)):
+                self.answer(f"/strategies/{quote(unknown, safe='')}")  # is refused with the nearest id
+            return book if ids is None else book[ids]
         return self._table(_path(strategy, "returns"), **query)["ret"].rename(strategy)
 
     def curve(self, strategy: str, *, risk_pct: float | None = None) -> pd.Series:
@@ -102,9 +105,9 @@ class Highwater:
         """A year drawn from the record, results by start date, days, exposure and periods of stress."""
         return dict(self._data(_path(strategy, "risk"), risk_pct=risk_pct))
 
-    def correlation(self, *, period: str = "daily", ids: Sequence[str] | None = None) -> pd.DataFrame:
+    def correlation(self, *, period: str = "daily", ids: str | Sequence[str] | None = None) -> pd.DataFrame:
         """The correlation matrix of all strategies or of some; NaN where it is undefined, which is published as 0."""
-        data = self._data("/correlation", period=period, ids=None if ids is None else ",".join(ids))
+        data = self._data("/correlation", period=period, ids=None if ids is None else ",".join(_ids(ids)))
         matrix = pd.DataFrame(data["matrix"], index=data["ids"], columns=data["ids"], dtype=float)
         for undefined in data["undefined_pairs"]:
             one, other = undefined["pair"]
@@ -193,9 +196,23 @@ class Highwater:
         frame.attrs["version"] = self.version
         return frame
 
+    def _pin(self, version: str) -> None:
+        compact = re.sub("[-:]", "", version)
+        self.version = re.sub(r"^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$", r"\1-\2-\3:\4:\5", compact)
+        self._root = "/v1/snapshots/" + quote(compact, safe="")
+        self._digests: dict[str, str] | None = None
+
+    def _at(self, version: str) -> Highwater:
+        """A version that is known to exist."""
+        book = copy(self)
+        book._pin(version)
+        return book
+
     def _find(self, as_of: Day | None) -> str:
         path = "/version" if as_of is None else f"/v1/dataset/versions?as_of={_day(as_of)}"
         data = self._transport.get(path).json()["data"]
+        if "schema_version" in data:  # of a signal
+            raise self._transport.wrong_service(200)
         version = data["dataset_version" if as_of is None else "version"]
         if version is None:
             raise HighwaterError("not_published", f"{self.base} has published no version yet")
@@ -242,12 +259,16 @@ class Highwater:
                 raise
             if changes["history_restated"] or changes["added"] or changes["removed"] or changes["previous"] is None:
                 return False
-            book = Highwater(self.base, changes["previous"], **self._options)
+            book = book._at(changes["previous"])
         return False
 
 
 def _path(strategy: str, resource: str) -> str:
     return f"/strategies/{quote(strategy, safe='')}/{resource}"
+
+
+def _ids(ids: str | Sequence[str] | None) -> list[str] | None:
+    return [each.strip() for each in ids.split(",")] if isinstance(ids, str) else None if ids is None else list(ids)
 
 
 def _read_csv(csv: bytes) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import base64
 import hmac
 import json
 import time
+from contextlib import suppress
 from typing import Any, Iterator, Mapping, Sequence
 
 from .transport import HighwaterError, Transport
@@ -15,7 +16,7 @@ class Signals:
     """The signals that a key is entitled to, at the address of a signals service."""
 
     def __init__(self, base: str, key: str, *, timeout: float = 60, retries: int = 4) -> None:
-        self._transport = Transport(base, timeout, retries, {"X-API-Key": key})
+        self._transport = Transport("signals", base, timeout, retries, {"X-API-Key": key})
 
     def head(self) -> dict[str, Any]:
         """`seq` of your newest signal, and `epoch`, which names this history of the log."""
@@ -53,7 +54,8 @@ def verify_webhook(
 
     `body` is the raw bytes, `secret` that of your webhook; while you change it, the new one and the old one. Raises
     HighwaterError `bad_signature` if no secret has signed it, or if its time differs by more than `tolerance` seconds,
-    as that of a delivery which somebody recorded and sends again: answer 401 then.
+    as that of a delivery which somebody recorded and sends again, and `bad_request` if what was signed is no signal:
+    `status` is what to answer.
     """
     given = {name.lower(): value for name, value in headers.items()}
     sent, signatures = given.get("webhook-timestamp", ""), given.get("webhook-signature", "").encode().split()
@@ -61,11 +63,15 @@ def verify_webhook(
     keys = [_key_of(each) for each in ([secret] if isinstance(secret, str) else secret)]
     expected = [b"v1," + base64.b64encode(hmac.new(key, message, "sha256").digest()) for key in keys]
     if not any([hmac.compare_digest(one, other) for one in expected for other in signatures]):
-        raise HighwaterError("bad_signature", "the delivery is not signed with your secret, or was altered: answer 401")
+        raise HighwaterError("bad_signature", "the delivery is not signed with your secret, or was altered", 401)
     if abs(time.time() - int(sent)) > tolerance:
-        reason = f"the delivery was signed at {sent}, which differs from this clock by more than {tolerance} s: answer 401"
-        raise HighwaterError("bad_signature", reason)
-    return dict(json.loads(body))
+        reason = f"the delivery was signed at {sent}, which differs from this clock by more than {tolerance} s"
+        raise HighwaterError("bad_signature", reason, 401)
+    with suppress(ValueError, LookupError, TypeError):
+        signal: dict[str, Any] = json.loads(body)
+        if isinstance(signal["signal_id"], str) and isinstance(signal["seq"], int):
+            return signal
+    raise HighwaterError("bad_request", "the body of the delivery is not a signal", 400)
 
 
 def _key_of(secret: str) -> bytes:

@@ -28,9 +28,9 @@ CUT = (OSError, EOFError, zlib.error, http.client.HTTPException)  # an answer th
 class HighwaterError(Exception):
     """A refusal of the service, or an answer that cannot be used. Branch on `code`, never on the message.
 
-    `code` is an error code of the service, or unreachable, unexpected_answer, damaged, not_published, not_verified,
-    cryptography_missing or bad_signature. `status` is the HTTP status of a refusal, `details` what the service or
-    verify() lists beside the message, and `request_id` names the request in the log of the service; each may be None.
+    `code` is an error code of the service, or one of this package, which its README lists. `status` is the HTTP status of
+    a refusal, `details` what the service or verify() lists beside the message, and `request_id` names the request in the
+    log of the service; each may be None.
     """
 
     code: str
@@ -70,12 +70,12 @@ class _SameOrigin(urllib.request.HTTPRedirectHandler):
 
 
 class Transport:
-    """GET requests to one service. An attempt that may succeed later is repeated `retries` times."""
+    """GET requests to one service, "history" or "signals". An attempt that may succeed later is repeated `retries` times."""
 
-    def __init__(self, base: str, timeout: float, retries: int, headers: Mapping[str, str] = {}) -> None:
+    def __init__(self, service: str, base: str, timeout: float, retries: int, headers: Mapping[str, str] = {}) -> None:
         if urlsplit(base).scheme not in ("http", "https") or not urlsplit(base).netloc:
             raise ValueError(f"expected the address of a service, such as https://data.example.com, got {base!r}")
-        self.base, self.timeout, self.retries = base.rstrip("/"), timeout, retries
+        self.service, self.base, self.timeout, self.retries = service, base.rstrip("/"), timeout, retries
         self.headers = {"Accept-Encoding": "gzip", "User-Agent": "highwater-client-python", **headers}
         self.opener = urllib.request.build_opener(_SameOrigin)
 
@@ -89,7 +89,7 @@ class Transport:
                 with self.opener.open(request, timeout=self.timeout) as got:
                     return Answer({name.lower(): value for name, value in got.headers.items()}, _decoded(got))
             except urllib.error.HTTPError as refusal:
-                error = _error_of(refusal)
+                error = self._error_of(refusal)
                 after = refusal.headers.get("Retry-After", "")
                 wait = float(after) if after.isdigit() else wait
                 if refusal.code not in PASSING or wait > MOST_WAIT_SECONDS:
@@ -101,18 +101,26 @@ class Transport:
             attempt += 1
             time.sleep(wait)
 
+    def _error_of(self, refusal: urllib.error.HTTPError) -> HighwaterError:
+        error = {"code": "unexpected_answer", "message": f"{refusal.url} was answered {refusal.code} {refusal.reason}"}
+        with contextlib.suppress(*CUT, ValueError, LookupError, TypeError):  # of a proxy, not of the service
+            answer = json.loads(_decoded(refusal))
+            error = {name: answer["error"][name] for name in ("code", "message", "details")}
+            for each in error["details"] if isinstance(error["details"], list) else ():  # or a question: did you mean 'alder'?
+                error["message"] += f"; {'' if each['reason'].endswith('?') else each['param'] + ' '}{each['reason']}"
+            if error["code"] == "not_found" and ("dataset_version" in answer["meta"]) != (self.service == "history"):
+                return self.wrong_service(refusal.code)
+        return HighwaterError(**error, status=refusal.code, request_id=refusal.headers.get("X-Request-Id"))
+
+    def wrong_service(self, status: int) -> HighwaterError:
+        at = f"{self.base} is the address of the {'signals' if self.service == 'history' else 'history'} service"
+        right = "Highwater takes that of the history service, Signals that of the signals service"
+        return HighwaterError("wrong_service", f"{at}: {right}", status)
+
 
 def _decoded(answer: Any) -> bytes:
     body: bytes = answer.read()
     return gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body
-
-
-def _error_of(refusal: urllib.error.HTTPError) -> HighwaterError:
-    error = {"code": "unexpected_answer", "message": f"{refusal.url} was answered {refusal.code} {refusal.reason}"}
-    with contextlib.suppress(*CUT, ValueError, LookupError, TypeError):  # of a proxy, not of the service
-        found = json.loads(_decoded(refusal))["error"]
-        error = {name: found[name] for name in ("code", "message", "details")}
-    return HighwaterError(**error, status=refusal.code, request_id=refusal.headers.get("X-Request-Id"))
 
 
 class Cache:

@@ -1,17 +1,29 @@
 import type { Error as ErrorAnswer } from './generated/history.ts'
 
-/** The codes of the service, and `unexpected_answer` if something else answered in its place. */
-export type ErrorCode = ErrorAnswer['error']['code'] | 'unexpected_answer'
+/** The codes of the service, and those of the client, which its README lists. */
+export type ErrorCode =
+  | ErrorAnswer['error']['code']
+  | 'unreachable'
+  | 'unexpected_answer'
+  | 'wrong_service'
+  | 'damaged'
+  | 'not_published'
+  | 'not_verified'
+  | 'cryptography_missing'
+  | 'bad_signature'
 
-export type ErrorDetails = ErrorAnswer['error']['details']
+type ServiceDetails = ErrorAnswer['error']['details']
 
-/** A refusal. A code never changes its meaning: branch on `code`, never on the message. */
+/** What the service lists beside the message, or the faults that `verify()` found. */
+export type ErrorDetails = ServiceDetails | readonly string[]
+
+/** A refusal, or an answer that cannot be used. A code never changes its meaning: branch on `code`, never on the message. */
 export class HighwaterError extends Error {
   override readonly name = 'HighwaterError'
   readonly code: ErrorCode
-  /** The HTTP status. */
-  readonly status: number
-  /** The refused parameters, or the alternatives, if the code has any. */
+  /** The HTTP status of a refusal; null if there is none. */
+  readonly status: number | null
+  /** The refused parameters, the alternatives or the faults, if the code has any. */
   readonly details: ErrorDetails
   /** The operator of the service finds the request by it; null if the service does not name its requests. */
   readonly requestId: string | null
@@ -19,7 +31,7 @@ export class HighwaterError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    status: number,
+    status: number | null = null,
     details: ErrorDetails = null,
     requestId: string | null = null,
   ) {
@@ -31,14 +43,34 @@ export class HighwaterError extends Error {
   }
 }
 
+export type ServiceName = 'history' | 'signals'
+
 /** The error of an answer: that of its envelope, or `unexpected_answer` if it has none. */
-export function toError({ status, headers, url }: Response, answer: unknown): HighwaterError {
-  const { error } = (answer ?? {}) as Partial<ErrorAnswer> // what has no code and no message is unexpected
+export function toError(service: ServiceName, root: string, path: string, response: Response, text: string) {
+  const { status, headers } = response
+  const { error, meta } = (parse(text) ?? {}) as Partial<ErrorAnswer> // what has no code and no message is unexpected
   const requestId = headers.get('x-request-id')
-  if (typeof error?.code === 'string' && typeof error.message === 'string')
-    return new HighwaterError(error.code, error.message, status, error.details ?? null, requestId)
-  const message = `${url} was answered with status ${status}, but not by Highwater: check the base address, and what is in front of the service`
-  return new HighwaterError('unexpected_answer', message, status, null, requestId)
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') {
+    const to = headers.has('location') ? ` and leads to ${headers.get('location')}` : ''
+    const message = `${root}${path} was answered with status ${status}${to}, but not by Highwater: check the base address, and what is in front of the service`
+    return new HighwaterError('unexpected_answer', message, status, null, requestId)
+  }
+  const { code, message, details = null } = error
+  const problems = Array.isArray(details) ? details : []
+  const reasons = problems.map(({ param, reason }) => (reason.endsWith('?') ? reason : `${param} ${reason}`)) // or a question
+  if (code === 'not_found' && !isOf(service, { meta })) return wrongService(service, root, status)
+  return new HighwaterError(code, [message, ...reasons].join('; '), status, details, requestId)
+}
+
+/** Whether an answer may be of a service: that of the history names its version in `meta`. */
+export const isOf = (service: ServiceName, { meta }: { readonly meta?: object | undefined }): boolean =>
+  meta === undefined || 'dataset_version' in meta === (service === 'history')
+
+export function wrongService(service: ServiceName, root: string, status: number): HighwaterError {
+  const at = `${root} is the address of the ${service === 'history' ? 'signals' : 'history'} service`
+  const right =
+    'Highwater.open() takes that of the history service, HighwaterSignals that of the signals service'
+  return new HighwaterError('wrong_service', `${at}: ${right}`, status)
 }
 
 /** What a text of JSON holds, or undefined if it is none. */

@@ -1,8 +1,16 @@
 // The history: a book, pinned to one version.
 import type * as Wire from './generated/history.ts'
-import { type CallOptions, type ClientOptions, createRead, type Read } from './requests.ts'
+import { HighwaterError } from './highwater-error.ts'
+import {
+  type CallOptions,
+  type ClientOptions,
+  createTransport,
+  type Read,
+  type Transport,
+} from './requests.ts'
+import { audit, type VerifyBookOptions } from './verify.ts'
 
-/** Which version to open: one by its instant, the one that was served at the end of a UTC day, or else the newest. */
+/** Which version to open: one by its instant, as `2026-07-01T00:15:00Z` or `20260701T001500Z`, the one that was served at the end of a UTC day, or else the newest. */
 export type OpenOptions = ClientOptions &
   CallOptions &
   (
@@ -24,15 +32,17 @@ export type Highwater = ReturnType<typeof bookAt>
 export const Highwater = {
   /**
    * Opens a version of the book that is served at `base`: everything is answered from it, whatever is published later.
-   * Throws `not_found` for a version that was never published, and `gone` for one that was removed.
+   * Throws `not_found` for a version that was never published, `gone` for one that was removed, and `wrong_service` at the
+   * address of a signals service.
    */
   async open(base: string, options: OpenOptions = {}): Promise<Highwater> {
-    const read = createRead(base, options)
-    return bookAt(await versionOf(read, options), read)
+    const transport = createTransport(base, options, 'history')
+    return bookAt(await versionOf(transport.read, options), transport)
   },
 }
 
-function bookAt(version: string, read: Read) {
+function bookAt(version: string, transport: Transport) {
+  const { read } = transport
   const ask: Ask = (path, query, options) => read(pinned(version, path) + textOf(query), options)
   return {
     /** The version, a UTC instant: `2026-07-01T00:15:00Z`. Open it again to get the same numbers. */
@@ -48,14 +58,30 @@ function bookAt(version: string, read: Read) {
     /** What the dataset is made of. */
     dataset: (options?: CallOptions) => ask<Wire.DatasetAnswer>('dataset', {}, options),
     /** Correlations of base-risk returns, of all strategies or of `ids`. */
-    correlation: (query?: Wire.CorrelationQuery, options?: CallOptions) =>
+    correlation: (query?: OfSome<Wire.CorrelationQuery>, options?: CallOptions) =>
       ask<Wire.CorrelationAnswer>('correlation', query, options),
-    /** The returns of all strategies side by side, with their correlation. */
-    export: (query?: Wire.ExportQuery, options?: CallOptions) =>
-      ask<Wire.ExportAnswer>('export', query, options),
+    /** The returns of all strategies, or of `ids`, side by side, with their correlation. */
+    export: (query?: OfSome<Wire.ExportQuery>, options?: CallOptions) => exportOf(ask, query, options),
     /** Daily returns of holding each instrument. */
     benchmark: (options?: CallOptions) => ask<Wire.BenchmarkAnswer>('benchmark', {}, options),
+    /** Checks the log of versions, the signatures and every file, and says what. Throws `not_verified` with all faults. */
+    verify: (options: VerifyBookOptions = {}) => audit(transport, version, pinned(version, ''), options),
   }
+}
+
+/** A query whose `ids` are a list, or one text with commas. */
+type OfSome<Query> = Omit<Query, 'ids'> & { ids?: string | readonly string[] }
+
+/** The service exports all strategies; which of them `ids` names, and in which order, it says with their correlation. */
+async function exportOf(ask: Ask, { ids, ...query }: OfSome<Wire.ExportQuery> = {}, options?: CallOptions) {
+  const answer = await ask<Wire.ExportAnswer>('export', query, options)
+  if (ids === undefined) return answer
+  const { data } = await ask<Wire.CorrelationAnswer>('correlation', { ids, period: query.period }, options)
+  const chosen = new Set(data.ids)
+  const rows = answer.data.rows.map(({ t, rets }) => {
+    return { t, rets: Object.fromEntries(Object.entries(rets).filter(([id]) => chosen.has(id))) }
+  })
+  return { ...answer, data: { ids: data.ids, rows, correlation: data } }
 }
 
 /** A strategy of a book. An id that the version does not have is refused with `not_found`. */
@@ -110,10 +136,10 @@ async function versionOf(read: Read, { version, asOf, ...options }: OpenOptions)
   return data.version
 }
 
-/** A service without a dataset refuses the second request with `not_ready`. */
 async function newestVersion(read: Read, options?: CallOptions): Promise<string> {
   const { data } = await read<Wire.VersionAnswer>('/version', options)
-  return data.dataset_version ?? (await read<Wire.DatasetAnswer>('/v1/dataset', options)).data.version
+  if (data.dataset_version !== null) return data.dataset_version
+  throw new HighwaterError('not_published', 'the service has published no version yet')
 }
 
 const withColumns = <Row extends { readonly t: string }, Answer extends { readonly data: readonly Row[] }>(

@@ -1,5 +1,5 @@
 // Requests to a service: the cache of answers, and what is tried again.
-import { parse, toError } from './highwater-error.ts'
+import { HighwaterError, isOf, parse, type ServiceName, toError, wrongService } from './highwater-error.ts'
 
 /** How a client makes its requests. */
 export type ClientOptions = {
@@ -19,8 +19,9 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Reads the answer at a path. Throws `HighwaterError`, what `fetch` throws if there is no answer, and the reason of an abort. */
-export type Read = <Answer>(path: string, options?: CallOptions) => Promise<Answer>
+export type Transport = ReturnType<typeof createTransport>
+/** Reads the answer at a path. Throws `HighwaterError`, and the reason of an abort. */
+export type Read = Transport['read']
 
 /** Statuses of a service that is busy or not ready: the same request succeeds later. */
 const RETRIED: readonly number[] = [429, 503]
@@ -32,7 +33,7 @@ const REVALIDATES = !('document' in globalThis || 'importScripts' in globalThis)
  * Reads from `base`. An immutable answer that is in the cache is not requested again; any other is revalidated with its
  * ETag.
  */
-export function createRead(
+export function createTransport(
   base: string,
   {
     fetch = globalThis.fetch,
@@ -40,36 +41,63 @@ export function createRead(
     longestWaitSeconds = 30,
     cachedCharacters = 2 ** 25,
   }: ClientOptions,
+  service: ServiceName,
   init: RequestInit = {},
-): Read {
+) {
   const root = base.replace(/\/+$/, '')
   const cache = createAnswerCache(cachedCharacters)
 
-  async function request<Answer>(
-    path: string,
-    attempt: number,
-    signal: AbortSignal | undefined,
-  ): Promise<Answer> {
-    const kept = cache.get(path)
-    if (kept?.isImmutable) return JSON.parse(kept.text)
-    const headers = { ...init.headers, ...(kept && REVALIDATES ? { 'if-none-match': kept.etag } : {}) }
-    const response = await fetch(root + path, { ...init, headers, signal: signal ?? null })
-    if (response.status === 304 && kept !== undefined) return JSON.parse(kept.text)
-    const text = await response.text()
-    const answer = parse(text)
-    if (response.ok && answer !== undefined) {
-      cache.set(path, response, text)
-      return answer as Answer // the shape that the service documents
+  /** An answer past the cache, unchecked; with `etag` no bytes if it is still the same. */
+  async function request(path: string, { signal }: CallOptions = {}, etag?: string) {
+    const headers = { ...init.headers, ...(etag && REVALIDATES ? { 'if-none-match': etag } : {}) }
+    const lost = (error: Error & { readonly cause?: Partial<Error> }): never => {
+      if (signal?.aborted) throw error
+      const reason = error.cause?.message || error.message // Node gives it as the cause
+      throw new HighwaterError('unreachable', `no whole answer from ${root}${path}: ${reason}`)
     }
-    const seconds = secondsToWait(response.headers.get('retry-after'), attempt)
-    if (!RETRIED.includes(response.status) || attempt >= attempts || seconds > longestWaitSeconds)
-      throw toError(response, answer)
-    await wait(seconds, signal)
-    return request(path, attempt + 1, signal)
+    for (let nth = 1; ; nth++) {
+      const response = await fetch(root + path, { ...init, headers, signal: signal ?? null }).catch(lost)
+      const bytes = new Uint8Array(await response.arrayBuffer().catch(lost))
+      if (response.ok || (response.status === 304 && etag)) return { response, bytes }
+      const seconds = secondsToWait(response.headers.get('retry-after'), nth)
+      if (!RETRIED.includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
+        throw toError(service, root, path, response, textOf(bytes))
+      await wait(seconds, signal)
+    }
   }
 
-  return (path, { signal } = {}) => request(path, 1, signal)
+  async function read<Answer>(path: string, options?: CallOptions): Promise<Answer> {
+    const kept = cache.get(path)
+    if (kept?.isImmutable) return JSON.parse(kept.text)
+    const { response, bytes } = await request(path, options, kept?.etag)
+    if (kept && response.status === 304) return JSON.parse(kept.text)
+    if (!(await isWhole(response, bytes)))
+      throw new HighwaterError('damaged', `${root}${path} was altered on its way: it has another checksum`)
+    const text = textOf(bytes)
+    const answer = parse(text) ?? undefined // null is no answer
+    if (answer === undefined) throw toError(service, root, path, response, text)
+    if (!isOf(service, answer as object)) throw wrongService(service, root, response.status)
+    cache.set(path, response, text)
+    return answer as Answer // the shape that the service documents
+  }
+
+  return { read, request, cache }
 }
+
+export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+
+/** Whether an answer has the digest that it names, if it names one; a page without HTTPS cannot know. */
+async function isWhole({ headers }: Response, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  const named = /^sha-256=:(.+):$/.exec(headers.get('unencoded-digest') ?? '')?.[1]
+  return !named || !globalThis.crypto?.subtle || (await sha256(bytes)) === hexOf(atob(named))
+}
+
+export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return hexOf(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))))
+}
+
+const hexOf = (binary: string): string =>
+  Array.from(binary, byte => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')
 
 /** `Retry-After` is seconds or a date; without it the waits are 1, 2, 4, … seconds. */
 function secondsToWait(retryAfter: string | null, attempt: number): number {
@@ -100,22 +128,18 @@ type Kept = { readonly etag: string; readonly isImmutable: boolean; readonly tex
 function createAnswerCache(mostCharacters: number) {
   const kept = new Map<string, Kept>() // in the order of use
 
-  function put(path: string, answer: Kept): void {
-    kept.delete(path)
-    kept.set(path, answer)
-  }
-
   return {
     get(path: string): Kept | undefined {
       const found = kept.get(path)
-      if (found !== undefined) put(path, found)
+      if (found && kept.delete(path)) kept.set(path, found)
       return found
     },
     /** The target of a redirect is not kept: the next redirect may lead elsewhere. */
     set(path: string, { headers, redirected }: Response, text: string): void {
       const etag = headers.get('etag')
       if (etag === null || redirected || text.length > mostCharacters) return
-      put(path, { etag, isImmutable: /\bimmutable\b/.test(headers.get('cache-control') ?? ''), text })
+      kept.delete(path)
+      kept.set(path, { etag, isImmutable: /\bimmutable\b/.test(headers.get('cache-control') ?? ''), text })
       let left = mostCharacters
       for (const [other, { text }] of [...kept].reverse()) {
         left -= text.length

@@ -1,6 +1,6 @@
 // Live signals, for clients of the signals service.
 import type { HeadAnswer, HistoryAnswer, Signal, WhoamiAnswer } from './generated/signals.ts'
-import { type CallOptions, type ClientOptions, createRead, type Read, wait } from './requests.ts'
+import { type CallOptions, type ClientOptions, createTransport, type Read, wait } from './requests.ts'
 
 /** Signals of one request: a page has some 200 kB. */
 const PAGE = 500
@@ -18,8 +18,8 @@ export class HighwaterSignals {
   readonly #read: Read
 
   constructor(base: string, { key, ...options }: ClientOptions & { readonly key: string }) {
-    const init = { headers: { 'x-api-key': key }, redirect: 'error' } as const // the key is sent to no other server
-    this.#read = createRead(base, options, init)
+    const init = { headers: { 'x-api-key': key }, redirect: 'manual' } as const // the key is sent to no other server
+    this.#read = createTransport(base, options, 'signals', init).read
   }
 
   /** The client of the key, its status and the strategies whose signals it gets. */

@@ -6,7 +6,7 @@ import time
 import unittest
 from unittest import mock
 
-from highwater_client import HighwaterError, Signals, verify_webhook
+from highwater_client import Highwater, HighwaterError, Signals, verify_webhook
 from proxy import Proxy
 
 URL, KEY = os.environ.get("SIGNALS_URL", ""), os.environ.get("SIGNALS_KEY", "")
@@ -26,6 +26,8 @@ class Pull(unittest.TestCase):
         self.assertEqual(Signals(URL, KEY).head()["seq"], 5)
 
     def test_a_wrong_key_is_refused_and_no_key_is_sent_to_another_server(self):
+        with self.assertRaisesRegex(HighwaterError, "wrong_service: .* is the address of the signals service"):
+            Highwater(URL)
         with self.assertRaises(HighwaterError) as caught:
             list(Signals(URL, "hw_live_wrong").signals())
         self.assertEqual((caught.exception.code, caught.exception.status), ("unauthorized", 401))
@@ -59,10 +61,10 @@ class Webhooks(unittest.TestCase):
         delivery = DELIVERIES[name]
         return verify_webhook({**delivery["headers"], **changes}, delivery["body"].encode(), secret)
 
-    def assert_refused(self, *args, **changes):
+    def assert_refused(self, *args, refusal=("bad_signature", 401), **changes):
         with self.assertRaises(HighwaterError) as caught:
             self.verified(*args, **changes)
-        self.assertEqual(caught.exception.code, "bad_signature")
+        self.assertEqual((caught.exception.code, caught.exception.status), refusal)
         return caught.exception.message
 
     def test_a_delivery_of_the_service_is_its_signal(self):
@@ -96,6 +98,7 @@ class Webhooks(unittest.TestCase):
         ):
             self.assert_refused("plain", new, **changes)
         self.assertRegex(self.assert_refused("stale", new), "differs from this clock by more than 300 s")
+        self.assert_refused("strange", new, refusal=("bad_request", 400))
         self.assertRegex(self.assert_refused("early", new), "differs from this clock")
         self.assertEqual(
             verify_webhook(DELIVERIES["stale"]["headers"], DELIVERIES["stale"]["body"].encode(), new, tolerance=7200)[

@@ -1,7 +1,7 @@
 // The client of the history beside a service that publishes meanwhile: pins, the cache, columns, refusals.
 import { expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
-import { Highwater, HighwaterError } from '../../../clients/typescript/src/index.ts'
+import { Highwater } from '../../../clients/typescript/src/index.ts'
 import { FIRST_VERSION, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { rejection, watchedService } from './watched-service.ts'
 
@@ -14,6 +14,7 @@ async function everything(book: Highwater) {
   const ofStrategy = [
     alder.meta(),
     alder.stats(),
+    alder.risk(),
     alder.returns(),
     alder.curve(),
     alder.trades(),
@@ -40,13 +41,14 @@ test('a book of the client is answered from the version that was the newest when
 test('a book of the client is opened at a version, and at that of a day', async () => {
   const { url, serve } = await watchedService()
   await serve(SECOND_VERSION)
-  expect((await Highwater.open(url, { version: FIRST_VERSION })).version).toBe(FIRST_VERSION)
+  for (const version of [FIRST_VERSION, toCompactInstant(FIRST_VERSION)])
+    expect((await Highwater.open(url, { version })).version).toBe(FIRST_VERSION)
   const onFirstDay = await Highwater.open(`${url}/`, { asOf: FIRST_VERSION.slice(0, 10) })
   expect(onFirstDay.version).toBe(FIRST_VERSION)
   expect((await onFirstDay.summary()).meta.dataset_version).toBe(FIRST_VERSION)
 })
 
-test('a book of the client sends the parameters that are given, sorted', async () => {
+test('a book of the client sends the parameters that are given, sorted; ids are a list or a text with commas, in the order wanted', async () => {
   const { url, requests } = await watchedService()
   const book = await Highwater.open(url, { version: FIRST_VERSION })
   requests.length = 0
@@ -60,6 +62,11 @@ test('a book of the client sends the parameters that are given, sorted', async (
   ])
   expect(returns.meta).toMatchObject({ modelled: true, risk_pct: 0.01, risk_pct_clamped: false })
   expect(matrix.data.ids).toEqual(['birch', 'alder'])
+  const { rows } = (await book.export({ from: '2024-01-08' })).data
+  for (const ids of [['birch', 'alder'], 'birch, alder']) {
+    const some = (await book.export({ ids, from: '2024-01-08' })).data
+    expect(some).toEqual({ ids: matrix.data.ids, rows, correlation: (await book.correlation({ ids })).data })
+  }
 })
 
 test('a book of the client has returns and the curve as columns, equal to the rows', async () => {
@@ -95,33 +102,11 @@ test('the cache of the client revalidates any other answer, and uses it again if
   expect([await book.newestVersion(), requests.at(-1)]).toEqual([SECOND_VERSION, '304 /version'])
 })
 
-test.each<[string, (book: Highwater) => Promise<unknown>, object]>([
-  ['an unknown strategy', book => book.strategy('no/body').stats(), { code: 'not_found', status: 404 }],
-  [
-    'a level that is no level',
-    book => book.strategy('alder').curve({ risk_pct: -1 }),
-    {
-      code: 'validation_error',
-      status: 422,
-      details: [expect.objectContaining({ param: 'risk_pct', value: '-1' })],
-    },
-  ],
-])(
-  'a refusal of %s reaches the caller with its code, its status, its details and the id of the request',
-  async (_what, call, expected) => {
-    const { url } = await watchedService({ newRequestId: () => '0123456789abcdef' })
-    const error = await rejection(call(await Highwater.open(url)))
-    expect(error).toBeInstanceOf(HighwaterError)
-    expect(error).toMatchObject({ name: 'HighwaterError', requestId: '0123456789abcdef', ...expected })
-  },
-)
-
-test('a version or a day that was never published is refused when it is opened, with the versions that exist', async () => {
-  const { url } = await watchedService()
-  expect(await rejection(Highwater.open(url, { version: '2001-01-01T00:00:00Z' }))).toMatchObject({
-    code: 'not_found',
-    details: { available: expect.arrayContaining([FIRST_VERSION]) },
-  })
-  expect(await rejection(Highwater.open(url, { asOf: '2001-01-01' }))).toMatchObject({ code: 'not_found' })
-  expect(await rejection(Highwater.open(url, { version: '../../x' }))).toMatchObject({ code: 'not_found' })
+test('a refusal reaches the caller with its status, its details and the id of the request', async () => {
+  const { url } = await watchedService({ newRequestId: () => '0123456789abcdef' })
+  const error = await rejection((await Highwater.open(url)).strategy('alder').curve({ risk_pct: -1 }))
+  const details = [expect.objectContaining({ param: 'risk_pct', value: '-1' })]
+  expect(error).toMatchObject({ status: 422, details, requestId: '0123456789abcdef' })
+  const unknown = await rejection(Highwater.open(url, { version: '2001-01-01T00:00:00Z' }))
+  expect(unknown).toMatchObject({ details: { available: expect.arrayContaining([FIRST_VERSION]) } })
 })

@@ -1,6 +1,6 @@
 // What the client does with answers that a test writes: trying again, giving up, aborting, and what it keeps.
 import { expect, test } from 'vitest'
-import { type ClientOptions, createRead } from '../../../clients/typescript/src/requests.ts'
+import { type ClientOptions, createTransport } from '../../../clients/typescript/src/requests.ts'
 import { rejection } from './watched-service.ts'
 
 const REFUSAL = JSON.stringify({ error: { code: 'overloaded', message: 'busy', details: null }, meta: {} })
@@ -16,7 +16,7 @@ function script(answers: readonly ((path: string) => Response)[], options: Clien
     sent.push({ url, init })
     return answers[Math.min(sent.length, answers.length) - 1]!(url)
   }
-  return { sent, read: createRead('http://service.test/base/', { fetch, ...options }) }
+  return { sent, read: createTransport('http://service.test/base/', { fetch, ...options }, 'history').read }
 }
 
 const fine = () => Response.json({ data: 1 })
@@ -68,17 +68,6 @@ test('an abort reaches the fetch of the client', async () => {
   const { read, sent } = script([fine])
   expect(await rejection(read('/', { signal: AbortSignal.abort() }))).toMatchObject({ name: 'AbortError' })
   expect(sent).toEqual([])
-})
-
-test.each([
-  ['no JSON', 502, '<html>Bad gateway</html>'],
-  ['no JSON with status 200', 200, '<html>Log in to the hotel</html>'],
-  ['JSON of another service', 404, '{"error":"nothing here"}'],
-  ['null', 404, 'null'],
-])('the client takes %s for an unexpected answer', async (_what, status, body) => {
-  const { read } = script([() => refusal(status, {}, body)])
-  const error = await rejection(read('/v1/summary'))
-  expect(error).toMatchObject({ name: 'HighwaterError', code: 'unexpected_answer', status, details: null })
 })
 
 /** An answer of 100 characters, which is revalidated. */

@@ -2,7 +2,8 @@
 // the log is restored from a copy, and if it is led to another server.
 import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { HighwaterSignals } from '../../../clients/typescript/src/index.ts'
+import { Highwater, HighwaterSignals } from '../../../clients/typescript/src/index.ts'
+import { FIRST_VERSION } from '../../support/books/small-book.ts'
 import { start } from '../../support/http/raw-server.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, commitMany, fire, seededBytes, signalContent } from '../../support/signals/signals.ts'
@@ -82,8 +83,12 @@ test('the client of the signals reads who its key is, and the end of its log', a
   expect((await live.head()).data).toMatchObject({ seq: 1, epoch: 'first-epoch' })
 })
 
-test('a wrong key of the signals is refused with 401', async () => {
+test('a wrong key of the signals is refused with 401, and the client of the history at the address of the signals with its reason', async () => {
   const { url } = await serveSignals()
+  for (const version of [undefined, FIRST_VERSION])
+    expect(await rejection(Highwater.open(url, version ? { version } : {}))).toMatchObject({
+      code: 'wrong_service',
+    })
   const stranger = new HighwaterSignals(url, { key: 'hw_live_nobody' })
   expect(await rejection(numbersOf(stranger.signals({ since: 0 })))).toMatchObject({
     code: 'unauthorized',
@@ -131,6 +136,6 @@ test('the key of the signals is sent in a header, and to no other server', async
     return Response.redirect(other.url)
   })
   const live = new HighwaterSignals(url, { key: 'a key' })
-  expect(await rejection(live.head())).toBeInstanceOf(TypeError)
+  expect(await rejection(live.head())).toMatchObject({ code: 'unexpected_answer', status: 302 })
   expect(seen).toEqual(['a key'])
 })

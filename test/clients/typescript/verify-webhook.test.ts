@@ -54,7 +54,7 @@ test('the delivery in the example of the documentation is accepted', async () =>
 })
 
 const longer = new Uint8Array([...BODY, 32])
-const unauthorized = { name: 'HighwaterError', code: 'unauthorized', status: 401 }
+const badSignature = { name: 'HighwaterError', code: 'bad_signature', status: 401 }
 const changed = (headers: Record<string, string>) => ({ ...sign([SECRET]), ...headers })
 
 test.each<[string, Parameters<typeof verifyWebhook>]>([
@@ -91,7 +91,7 @@ test.each<[string, Parameters<typeof verifyWebhook>]>([
     ],
   ],
 ])('a delivery is refused with 401 %s', async (_what, order) => {
-  expect(await rejection(verifyWebhook(...order))).toMatchObject(unauthorized)
+  expect(await rejection(verifyWebhook(...order))).toMatchObject(badSignature)
 })
 
 test.each(['null', '7', '{}', '{"signal_id":"a","seq":"7"}', 'no JSON'])(
