@@ -3,8 +3,14 @@ import { html } from 'hono/html'
 import { parseIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { barChart } from '../charts/bar-chart.ts'
-import { drawdownChartOf, equityChartOf, type Line, type LineChart, lineChart } from '../charts/line-chart.ts'
-import { legend } from '../charts/svg.ts'
+import {
+  drawdownChartOf,
+  equityChartOf,
+  type Line,
+  type LineChart,
+  lineChart,
+  namedLineChart,
+} from '../charts/line-chart.ts'
 import { decimal, type FigureRow, figure, figureOf, hundredths, MONTHS, percent, whole } from '../format.ts'
 import type { SheetModel } from './model.ts'
 
@@ -15,7 +21,7 @@ export const allDays = ({ path: { daily } }: SheetModel): Days => ({ from: daily
 /** The sections by name, in the order of the sheet. The text is HTML. */
 export const SECTIONS = {
   headline: model => String(headline(model)),
-  equity: (model, days) => chartWithLegend(equityChart(model, days)),
+  equity: (model, days) => namedLineChart(equityChart(model, days)),
   underwater: (model, days) => lineChart(underwaterChart(model, days)),
   months: model => String(months(model)),
   years: model => years(model),
@@ -80,14 +86,12 @@ export function equityChart(model: SheetModel, days: Days): LineChart {
       to: recovery_t === null ? lastDay(path.daily) : parseIsoDate(recovery_t)!,
       label: `${i + 1}`,
     })),
-    marks: publishedDay === null ? [] : [{ day: publishedDay, label: 'published' }],
+    entered: publishedDay,
   })
 }
 
 const sideBySide = (charts: readonly LineChart[]): string =>
   `<div class="columns">${charts.map(chart => `<div><p class="note">${term(chart.id, chart.title)}</p>${lineChart(chart)}</div>`).join('')}</div>`
-
-const chartWithLegend = (chart: LineChart): string => lineChart(chart) + legend(chart.lines)
 
 /** Days below the peak, percent. */
 export const underwaterChart = ({ facts, path }: SheetModel, days: Days): LineChart =>
