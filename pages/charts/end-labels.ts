@@ -27,11 +27,12 @@ export function endLabels(ends: readonly LineEnd[], plot: Plot): string {
   const labels = fits ? spread : ends.map(end => ({ ...end, rows: [inOneRow(end)] }))
   const shown = labels.slice(0, fits ? undefined : Math.floor((high - low) / ROW))
   const placed = stacked(shown, low, high)
-  const leaders = placed.map(({ y, top, rows }) => {
+  const leaders = placed.flatMap(({ y, top, rows }) => {
     const middle = tenth(top + (rows.length * ROW) / 2)
-    return Math.abs(middle - y) < 2 ? '' : `M${plot.right + 1} ${tenth(y)}L${plot.right + GAP - 2} ${middle}`
+    return Math.abs(middle - y) < 2 ? [] : `M${plot.right + 1} ${tenth(y)}L${plot.right + GAP - 2} ${middle}`
   })
-  return `<g class="names"><path class="ticks" d="${leaders.join('')}"/>${placed.map(label => textOf(label, plot)).join('')}</g>`
+  const path = leaders.length === 0 ? '' : `<path class="ticks" d="${leaders.join('')}"/>`
+  return `<g class="names">${path}${placed.map(label => textOf(label, plot)).join('')}</g>`
 }
 
 function textOf({ name, kind, rows, top }: Label & { readonly top: number }, { right }: Plot): string {

@@ -203,11 +203,11 @@ function namesAtEnds(lines: readonly VisibleLine[], chart: LineChart, { y, plot 
   return endLabels(ends, plot)
 }
 
-/** These lines are drawn to half units with half as many points, those of half charts to units: lines are half of a fact sheet. */
+/** These lines are drawn to units with half as many points, and so are half charts: lines are half of a fact sheet. */
 const COARSE: readonly Line['kind'][] = ['benchmark', 'other', 'under']
 
 /** The steps of a line's height, in tenths of a unit, by those of its days in units. */
-const GRAIN_UP = { 1: 1, 2: 5, 5: 10 } as const
+const GRAIN_UP = { 1: 2, 2: 10, 5: 10 } as const
 
 /** In tenths of a unit, with a point or two for each unit of width. A day between gaps is a dot. */
 function linePath(

@@ -125,7 +125,7 @@ export const legend = (
     `<svg class="key" viewBox="0 0 26 10" aria-hidden="true"><path class="line ${kind}" d="M1 5h24"/></svg>`
   const rows = items.map(
     ({ name, kind, value }) =>
-      `<li class="name ${kind}">${key(kind)}${escapeText(name)}${value === undefined ? '' : ` <b>${value}</b>`}</li>`,
+      `<li class="name ${kind}">${key(kind)}${escapeText(name)}${value === undefined ? '' : `<strong> ${value}</strong>`}</li>`,
   )
   return `<ul class="legend${isNarrow ? ' narrow' : ''}">${rows.join('')}</ul>`
 }
