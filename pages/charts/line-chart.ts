@@ -157,7 +157,7 @@ const endText = ({ values, end, ruin }: VisibleLine, { unit }: LineChart): strin
 export function lineChart(chart: LineChart): string {
   const lines = visibleLines(chart)
   const main = lines.find(({ kind }) => kind === 'main') ?? lines[0]
-  if (main === undefined) return emptyDrawing(chart, areaOf(chart, 'both'), whyEmpty(chart))
+  if (main === undefined) return emptyDrawing(chart, areaOf(chart, 'both'), 'No days to draw')
   const scales = chartScales(chart, lines)
   const { x, y, plot } = scales
   const { baseline, entered, bands = [], days } = chart
@@ -177,16 +177,6 @@ export function lineChart(chart: LineChart): string {
     chart.size === 'half' ? '' : namesAtEnds([main, ...ordered.slice(0, -1)], chart, scales),
   ])
 }
-
-/** The account that is described, if it was ruined before the first day that the chart has of it. */
-function whyEmpty({ lines, days: { from, to }, y }: LineChart): string {
-  const { first, values } = lines.find(({ kind }) => kind === 'main') ?? lines[0] ?? NO_LINE
-  const ruin = y === 'log' ? values.findIndex(value => value <= 0) : -1
-  const isBefore = ruin >= 0 && first + ruin <= to && from < first + values.length
-  return isBefore ? `Ruined on ${dayText(toIsoDate(first + ruin))}: nothing to draw` : 'No days to draw'
-}
-
-const NO_LINE = { first: 0, values: new Float64Array() }
 
 function ruinOf({ ruin, first, values, end }: VisibleLine, { x, y, plot }: ChartScales, isMain: boolean) {
   return ruin === null ? '' : ruinMark(ruin, x(first + end), y(values[end]!), isMain, plot)

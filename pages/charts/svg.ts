@@ -30,7 +30,6 @@ export type Area = {
 /** Units beside the view box of a chart with axes, as in `charts.css`. */
 export const SIDES = {
   full: { left: 46, right: 128 },
-  left: { left: 46, right: 8 },
   narrow: { left: 80, right: 10 },
   half: { left: 46, right: 8 },
 } as const
