@@ -10,12 +10,18 @@ const ROW = 12.5
 const GAP = 10
 const EMS = (SIDES.full.right - GAP) / 11
 
-/** A label for each line, or for the earlier ones if the plot is too low for all; a name that is too long is cut. */
+/**
+ * A label for each line, or for the earlier ones if the plot is too low for all. If one is too long and there is room, values are
+ * below names; a name that is still too long is cut.
+ */
 export function endLabels(ends: readonly LineEnd[], plot: Plot): string {
-  const most = Math.floor((plot.bottom - plot.top) / ROW) + 1
-  const shown = ends.slice(0, most).sort((a, b) => a.y - b.y)
+  const height = plot.bottom - plot.top
+  const isLong = ends.some(({ name, kind, value }) => emsOf(`${name} ${value}`.trim()) > roomOf(kind))
+  const rows = isLong && ends.length * 2 * ROW <= height ? 2 : 1
+  const shown = ends.slice(0, Math.floor(height / ROW) + 1).sort((a, b) => a.y - b.y)
   const places = apart(
     shown.map(({ y }) => y),
+    rows * ROW,
     plot,
   )
   const x = plot.right + GAP
@@ -23,12 +29,17 @@ export function endLabels(ends: readonly LineEnd[], plot: Plot): string {
     Math.abs(places[i]! - y) < 2 ? '' : `M${plot.right + 1} ${tenth(y)}L${x - 2} ${tenth(places[i]!)}`,
   )
   const labels = shown.map(({ name, kind, value }, i) => {
-    const text = cut(name, EMS / (kind === 'main' ? 1.1 : 1) - emsOf(` ${value}`)) // the main one is bold
+    const text = cut(name, roomOf(kind) - (rows === 2 ? 0 : emsOf(` ${value}`)))
     const title = text === name ? '' : `<title>${escapeText(name)}</title>`
-    return `<text class="name ${kind}" x="${x}" y="${tenth(places[i]!)}" dy=".35em">${title}${escapeText(`${text} ${value}`.trim())}</text>`
+    const behind = rows === 2 ? `<tspan x="${x}" dy="${ROW}">${value}</tspan>` : ` ${value}`
+    const y = tenth(places[i]! - ((rows - 1) * ROW) / 2)
+    return `<text class="name ${kind}" x="${x}" y="${y}" dy=".35em">${title}${escapeText(text)}${behind}</text>`
   })
   return `<g class="names"><path class="ticks" d="${leaders.join('')}"/>${labels.join('')}</g>`
 }
+
+/** The main line's name is bold. */
+const roomOf = (kind: string): number => (kind === 'main' ? EMS / 1.1 : EMS)
 
 function cut(name: string, ems: number): string {
   if (emsOf(name) <= ems) return name
@@ -37,18 +48,18 @@ function cut(name: string, ems: number): string {
   return `${characters.join('').trimEnd()}…`
 }
 
-/** The middles of rows: those that would overlap form a block, as near to their `ends`, which ascend, as it can be. */
-function apart(ends: readonly number[], { top, bottom }: Plot): number[] {
+/** The middles of labels of a height: those that would overlap form a block, as near to their `ends`, which ascend, as it can be. */
+function apart(ends: readonly number[], height: number, { top, bottom }: Plot): number[] {
   const blocks: (readonly number[])[] = []
   const firstOf = (block: readonly number[]) =>
-    Math.max(Math.min(mean(block, (y, i) => y - i * ROW)!, bottom - (block.length - 1) * ROW), top)
+    Math.max(Math.min(mean(block, (y, i) => y - i * height)!, bottom - (block.length - 1) * height), top)
   for (const y of ends) {
     let block: readonly number[] = [y]
     for (let above = blocks.at(-1); above !== undefined; above = blocks.at(-1)) {
-      if (firstOf(above) + above.length * ROW <= firstOf(block)) break
+      if (firstOf(above) + above.length * height <= firstOf(block)) break
       block = [...blocks.pop()!, ...block]
     }
     blocks.push(block)
   }
-  return blocks.flatMap(block => block.map((_, i) => firstOf(block) + i * ROW))
+  return blocks.flatMap(block => block.map((_, i) => firstOf(block) + i * height))
 }
