@@ -3,9 +3,15 @@ import { html } from 'hono/html'
 import { parseIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { barChart } from '../charts/bar-chart.ts'
-import { drawdownChartOf, equityChartOf, type Line, type LineChart, lineChart } from '../charts/line-chart.ts'
-import { legend } from '../charts/svg.ts'
-import { decimal, type FigureRow, figure, figureOf, hundredths, percent, whole } from '../format.ts'
+import {
+  drawdownChartOf,
+  equityChartOf,
+  type Line,
+  type LineChart,
+  lineChart,
+  namedLineChart,
+} from '../charts/line-chart.ts'
+import { decimal, type FigureRow, figure, figureOf, hundredths, MONTHS, percent, whole } from '../format.ts'
 import type { SheetModel } from './model.ts'
 
 type Days = LineChart['days']
@@ -15,7 +21,7 @@ export const allDays = ({ path: { daily } }: SheetModel): Days => ({ from: daily
 /** The sections by name, in the order of the sheet. The text is HTML. */
 export const SECTIONS = {
   headline: model => String(headline(model)),
-  equity: (model, days) => chartWithLegend(equityChart(model, days)),
+  equity: (model, days) => namedLineChart(equityChart(model, days)),
   underwater: (model, days) => lineChart(underwaterChart(model, days)),
   months: model => String(months(model)),
   years: model => years(model),
@@ -80,14 +86,12 @@ export function equityChart(model: SheetModel, days: Days): LineChart {
       to: recovery_t === null ? lastDay(path.daily) : parseIsoDate(recovery_t)!,
       label: `${i + 1}`,
     })),
-    marks: publishedDay === null ? [] : [{ day: publishedDay, label: 'published' }],
+    entered: publishedDay,
   })
 }
 
 const sideBySide = (charts: readonly LineChart[]): string =>
   `<div class="columns">${charts.map(chart => `<div><p class="note">${term(chart.id, chart.title)}</p>${lineChart(chart)}</div>`).join('')}</div>`
-
-const chartWithLegend = (chart: LineChart): string => lineChart(chart) + legend(chart.lines)
 
 /** Days below the peak, percent. */
 export const underwaterChart = ({ facts, path }: SheetModel, days: Days): LineChart =>
@@ -118,8 +122,6 @@ export function rollingCharts({ rolling, facts: { caveat } }: SheetModel, days: 
     chart('rolling-beta', 'Beta of 365 days', 'ratio', rolling.beta),
   ]
 }
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** A row a year with its months and its total; the colour of a cell has seven steps. */
 function months({ monthly, annual }: SheetModel) {
