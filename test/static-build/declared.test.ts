@@ -57,23 +57,6 @@ const lose = (...versions: readonly string[]) =>
 
 const restated = { ...oak, returns: [0.011, 0.02] }
 
-test('a restatement that is declared of one strategy does not let the values of another change', async () => {
-  const both = [restated, { ...elm, returns: [0.031, 0.01, 0.02] }]
-  const refused = publish(B, both, declaring('restate', 'oak'))
-  await expect(refused).rejects.toThrow('elm: return of 2024-01-01: 0.03 -> 0.031')
-  await expect(refused).rejects.toThrow('publish the new ones with --restate elm --reason TEXT')
-  await expect(refused).rejects.not.toThrow('oak: ')
-  await publish(B, both, declaring('restate', 'oak', 'elm'))
-})
-
-test('a restatement is published with its reason in the changes and on the versions page', async () => {
-  await publish(B, [restated, elm], declaring('restate', 'oak'))
-  expect((await changesIn(stores.store, B)).declared).toEqual([
-    { what: 'restate', of: 'oak', reason: 'as it must be' },
-  ])
-  expect(await wordsOf()).toEqual(['Restated: oak, 1 daily return. Reason: as it must be'])
-})
-
 test('a declaration that a version does not need is not published', async () => {
   await publish(B, [oak, elm], declaring('restate', 'oak'))
   expect(await changesIn(stores.store, B)).not.toHaveProperty('declared')

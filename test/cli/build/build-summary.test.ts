@@ -102,10 +102,6 @@ test('the years of all strategies stand side by side, in catalogue order, null w
   for (const row of rows) expect(Object.keys(row)).toEqual(['2022', '2023', '2024', '2025', 'strategy'])
 })
 
-test('yearly returns of no strategies have no rows', () => {
-  expect(yearlyReturns([])).toEqual([])
-})
-
 /** A clock that stands until it is moved. */
 function aClock() {
   let now = 1_000
@@ -116,17 +112,6 @@ function aClock() {
 }
 
 const event = (step: string): ProgressEvent => ({ step, done: 0, total: 1, unit: 'blocks' })
-
-test('the stopwatch counts every millisecond to one step, and continues a step that comes again', () => {
-  const { elapsed, pass } = aClock()
-  const watch = createStopwatch(elapsed, 'read')
-  pass(5)
-  watch.begin('compute')
-  pass(7)
-  watch.begin('read')
-  pass(1)
-  expect(watch.end()).toEqual({ read: 6, compute: 7 })
-})
 
 test('the stopwatch measures steps of progress events by their first word, and passes the events on', () => {
   const { elapsed, pass } = aClock()
