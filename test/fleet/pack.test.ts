@@ -33,3 +33,17 @@ test('what was packed is the same when it is unpacked, and equal values have equ
     expect(Buffer.compare(pack(copy), packed)).toBe(0)
   })
 })
+
+test('an unpacked array is a copy of its part of a larger one, also of bytes of Node and of memory that threads share', () => {
+  const shared = new Float64Array(new SharedArrayBuffer(64)).fill(1.5)
+  const { part, bytes } = unpack<{ part: Float64Array; bytes: Uint8Array }>(
+    Buffer.from(pack({ part: shared.subarray(2, 5), bytes: Buffer.from('abc') })),
+  )
+  expect(part).toEqual(Float64Array.of(1.5, 1.5, 1.5))
+  expect(part.buffer.byteLength).toBe(24)
+  expect(bytes).toEqual(Uint8Array.of(97, 98, 99))
+})
+
+test('a packed field without a value is left out', () => {
+  expect(unpack(pack({ a: undefined, b: [1] }))).toEqual({ b: [1] })
+})

@@ -7,7 +7,7 @@ import { readPublishedSnapshot } from '#static-build/compare-with-published.ts'
 import { type Declarations, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import type { HandStrategy } from '#test/support/books/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import type { MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { changesIn, dataIn, publishStrategies, storesAfter } from './hand-order.ts'
 import { textAt } from './tree.ts'
 
@@ -176,12 +176,4 @@ test('rules of a raised version begin with it, and restated values of the same r
   )
   expect(await dataOf(C, 'strategies/oak/meta')).toMatchObject({ rules_since: C, published_since: C })
   expect(await dataOf(C, 'strategies/elm/meta')).toMatchObject({ rules_since: null, rules_sha256: null })
-})
-
-test('the first digest after a version without one is no change of the rules', async () => {
-  stores = createMemoryStores()
-  await publish(A, [{ ...oak, rules_sha256: null }])
-  await publish(B, [oak])
-  expect(await wordsOf()).toEqual(['New days only.'])
-  expect(await dataOf(B, 'strategies/oak/meta')).toMatchObject({ rules_since: A, rules_sha256: 'a' })
 })
