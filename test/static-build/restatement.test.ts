@@ -10,6 +10,7 @@ import {
   createMemoryStores,
   type MemoryStores,
   publishInMemory,
+  storesAfter,
 } from '#test/support/books/publish-in-memory.ts'
 import {
   BEFORE,
@@ -18,7 +19,6 @@ import {
   publishInProcess,
   publishReturns,
   publishStrategies,
-  storesAfter,
 } from './hand-order.ts'
 import { describeDifferences, digestsOf } from './tree.ts'
 

@@ -8,19 +8,15 @@ import { parseEnvironment } from '#cli/settings/environment.ts'
 import { createToken } from '#signals/clients/token.ts'
 import { madeUp } from '../../cli/made-up.ts'
 import { atEnd } from '../../support/ends.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
+import { server, useOwnRedis } from '../../support/signals/own-redis.ts'
 import { startReceiver } from '../../support/signals/receiver.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-let server: TestRedis
 let running: RunningSignals | null = null
 let logged: string[] = []
 
-useOwnRedis((_, started) => {
-  server = started
-})
+useOwnRedis()
 
 /** Starts it with some variables; what it warned of. */
 async function start(more: Record<string, string>, hasDemo = false): Promise<readonly string[]> {

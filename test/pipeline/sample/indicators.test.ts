@@ -1,19 +1,74 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   createAtr,
+  createChannel,
   createEma,
   createRsi,
+  createWilder,
+  createWindow,
+  mean,
+  push,
+  settledAfter,
   updateAtr,
   updateAverage,
+  updateChannel,
   updateRsi,
 } from '#pipeline/starter/template/strategies/highwater/indicators.ts'
+import { forAll } from '#test/support/for-all.ts'
 
 const bar = (h: number, l: number, c: number) => ({ t: 0, o: c, h, l, c, v: 0 })
+
+test('a window of values has the mean of its last ones, null until it is full', () => {
+  const window = createWindow(3)
+  const means = [1, 2, 6, 10, 2].map(value => {
+    push(window, value)
+    return mean(window)
+  })
+  expect(means).toEqual([null, null, 3, 6, 6])
+})
+
+test('a window of values has the same mean to the last bit, whatever was in it before', () => {
+  const numbers = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { minLength: 5, maxLength: 5 })
+  const before = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { maxLength: 12 })
+  forAll(before, numbers, (past, last) => {
+    const fresh = createWindow(5)
+    const used = createWindow(5)
+    for (const value of past) push(used, value)
+    for (const value of last) {
+      push(fresh, value)
+      push(used, value)
+    }
+    expect(mean(used)).toBe(mean(fresh))
+  })
+})
+
+test('a channel is the range of the bars before: the bar that breaks out is not in it', () => {
+  const channel = createChannel(2)
+  expect(updateChannel(channel, bar(10, 5, 7))).toBeNull()
+  expect(updateChannel(channel, bar(12, 8, 9))).toBeNull()
+  expect(updateChannel(channel, bar(99, 1, 50))).toEqual({ high: 12, low: 5 })
+  expect(updateChannel(channel, bar(20, 20, 20))).toEqual({ high: 99, low: 1 })
+})
 
 test('a smoothed average is seeded with the simple average of its first values, then weighs the newest by 2 / (n + 1)', () => {
   // Seed (1 + 2 + 6) / 3 = 3; then 3 + (7 - 3) / 2 = 5; then 5 + (5 - 5) / 2 = 5.
   const ema = createEma(3)
   expect([1, 2, 6, 7, 5].map(value => updateAverage(ema, value))).toEqual([null, null, 3, 5, 5])
+})
+
+test('a smoothed average has forgotten its seed when it has settled', () => {
+  const high = createWilder(20)
+  const low = createWilder(20)
+  for (let i = 0; i < 20; i++) {
+    updateAverage(high, 1_000)
+    updateAverage(low, 0)
+  }
+  for (let i = 0; i < settledAfter(20); i++) {
+    updateAverage(high, 100)
+    updateAverage(low, 100)
+  }
+  expect(high.value - low.value).toBeLessThan(1_000 * 5e-5)
 })
 
 test('the true range reaches to the close before, and the ATR is its Wilder average', () => {
