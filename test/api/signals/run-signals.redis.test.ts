@@ -57,11 +57,9 @@ test('the signals service logs every request with its client, key and network, a
   const body = JSON.stringify({ url: receiver.urlOf('hidden-path') })
   const headers = { 'X-API-Key': token, 'content-type': 'application/json' }
   expect((await ask('/v1/webhook?x=1', { method: 'PUT', headers, body })).status).toBe(200)
-  await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 20_000 }).toMatch(/}\n$/)
-  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
-    kind: 'webhook_changed',
-    message: expect.stringContaining(`with the key ${keyId}`),
-  })
+  const alerts = () => readFile(file, 'utf8').catch(() => '') // a busy machine may raise others
+  const changed = new RegExp(`"kind":"webhook_changed",.*"message":"[^"]*with the key ${keyId}`)
+  await expect.poll(alerts, { timeout: 20_000 }).toMatch(changed)
   await running?.stop()
   const lines = logged.map(line => JSON.parse(line) as Record<string, unknown>)
   const caller = { address: '127.0.0.1', keyId, client: 'acme' }
