@@ -75,14 +75,14 @@ fi
 password=$(< "$folder/password")
 server=
 input=
-# Redis refuses to end while it writes a first append-only file, and does not try again by itself. What it acknowledged is
-# on the disk, so ending it by force after half a minute loses nothing.
+# Redis refuses to end while it writes a first append-only file, and does not try again by itself: it is asked every second.
+# What it acknowledged is on the disk, so ending it by force after half a minute loses nothing.
 stop() {
   trap - EXIT
   exec 8>&- 9>&-
   [ -z "$input" ] || kill "$input" 2> /dev/null || true
   for ((tries = 0; tries < 600; tries++)); do
-    kill "$server" 2> /dev/null || exit 0
+    kill "-$((tries % 20 ? 0 : 15))" "$server" 2> /dev/null || exit 0
     sleep 0.05
   done
   kill -9 "$server" 2> /dev/null || true

@@ -1,21 +1,15 @@
 // What `highwater doctor` finds about a Redis.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { startOwnRedis } from '#cli/services/own-redis.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { atEnd, atEndOfProcess } from '../support/ends.ts'
-import { type SharedRedis, useTestRedis } from '../support/servers/use-redis.ts'
 import { secretKeyOf, setWebhook } from '../support/signals/operator.ts'
+import { redis, server, useRedis } from '../support/signals/test-redis.ts'
 import { madeUp, run } from './made-up.ts'
 
-let server: SharedRedis
-let redis: Redis
-useTestRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useRedis()
 
 async function find(check: string, env: NodeJS.ProcessEnv, now = () => Date.now()) {
   const cwd = await temporaryFolder()

@@ -101,13 +101,6 @@ const PORTS = [HISTORY_PORT, SIGNALS_PORT, OPERATOR_PORT, DEFAULT_ADMIN_PORT, 80
 const ours = Object.entries(services).filter(([, { entrypoint }]) => entrypoint[0] === 'highwater')
 const highwater = ours.filter(([, { image }]) => image === 'highwater')
 
-test('the compose file has nginx, every service, a night each day, Redis, certificates, Prometheus, Alertmanager and Grafana', () => {
-  expect(Object.keys(services)).toEqual([
-    ...['nginx', 'history', 'signals', 'nightly', 'live', 'redis', 'acme'],
-    ...['prometheus', 'alertmanager', 'grafana'],
-  ])
-})
-
 test.each(highwater)(
   'the role %s of the compose file runs a command that exists, on variables that are valid',
   async (_, { command, environment }) => {

@@ -7,17 +7,12 @@ import type { Worker } from '#fleet/worker.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { atEnd } from '#test/support/ends.ts'
-import { type SharedRedis, useTestRedis } from '#test/support/servers/use-redis.ts'
+import { redis, server, useRedis } from '../support/signals/test-redis.ts'
 import { CODE, expectUnpublished, IDS, RUN, useFleet } from './fleet-scene.ts'
 
 const { coordinate, workerOf, altering, expectWhole } = useFleet()
 
-let redis: Redis
-let server: SharedRedis
-useTestRedis((connection, started) => {
-  redis = connection
-  server = started
-})
+useRedis()
 
 /** What is silent is looked for often. A busy machine takes no job from a worker that is well: its lock lasts. */
 const PATIENCE: Patience = { lockMs: 60_000, lookMs: 200 }

@@ -7,8 +7,8 @@ import { readPublishedSnapshot } from '#static-build/compare-with-published.ts'
 import { type Declarations, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import type { HandStrategy } from '#test/support/books/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
-import { changesIn, dataIn, publishStrategies, storesAfter } from './hand-order.ts'
+import { type MemoryStores, storesAfter } from '#test/support/books/publish-in-memory.ts'
+import { changesIn, dataIn, publishStrategies } from './hand-order.ts'
 import { textAt } from './tree.ts'
 
 const A = '2024-01-05T00:15:00Z'
@@ -56,23 +56,6 @@ const lose = (...versions: readonly string[]) =>
   Promise.all(versions.map(version => stores.privateStore.remove(privateKey(version, 'snapshot.json'))))
 
 const restated = { ...oak, returns: [0.011, 0.02] }
-
-test('a restatement that is declared of one strategy does not let the values of another change', async () => {
-  const both = [restated, { ...elm, returns: [0.031, 0.01, 0.02] }]
-  const refused = publish(B, both, declaring('restate', 'oak'))
-  await expect(refused).rejects.toThrow('elm: return of 2024-01-01: 0.03 -> 0.031')
-  await expect(refused).rejects.toThrow('publish the new ones with --restate elm --reason TEXT')
-  await expect(refused).rejects.not.toThrow('oak: ')
-  await publish(B, both, declaring('restate', 'oak', 'elm'))
-})
-
-test('a restatement is published with its reason in the changes and on the versions page', async () => {
-  await publish(B, [restated, elm], declaring('restate', 'oak'))
-  expect((await changesIn(stores.store, B)).declared).toEqual([
-    { what: 'restate', of: 'oak', reason: 'as it must be' },
-  ])
-  expect(await wordsOf()).toEqual(['Restated: oak, 1 daily return. Reason: as it must be'])
-})
 
 test('a declaration that a version does not need is not published', async () => {
   await publish(B, [oak, elm], declaring('restate', 'oak'))
@@ -193,12 +176,4 @@ test('rules of a raised version begin with it, and restated values of the same r
   )
   expect(await dataOf(C, 'strategies/oak/meta')).toMatchObject({ rules_since: C, published_since: C })
   expect(await dataOf(C, 'strategies/elm/meta')).toMatchObject({ rules_since: null, rules_sha256: null })
-})
-
-test('the first digest after a version without one is no change of the rules', async () => {
-  stores = createMemoryStores()
-  await publish(A, [{ ...oak, rules_sha256: null }])
-  await publish(B, [oak])
-  expect(await wordsOf()).toEqual(['New days only.'])
-  expect(await dataOf(B, 'strategies/oak/meta')).toMatchObject({ rules_since: A, rules_sha256: 'a' })
 })

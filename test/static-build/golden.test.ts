@@ -2,7 +2,6 @@
 // review of every change on the wire. Where a change is meant, rewrite it: UPDATE_GOLDEN=1 vitest run golden
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, expect, inject, test } from 'vitest'
 import {
   documentKey,
@@ -19,7 +18,6 @@ import { createFileStore } from '#storage/file-store.ts'
 import { disclaimerKey, SERVED_KEY } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
-import { readHead } from '#storage/pointer-log.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
 import { writeFiles } from '#test/support/temporary-folder.ts'
 import { bytesAt, describeDifferences, manifestIn, type Tree, textAt, treeOf } from './tree.ts'
@@ -72,26 +70,6 @@ test('the published tiny book is exactly the golden tree: nothing is missing, un
   expect(describeDifferences(await treeOf(createFileStore(GOLDEN)), actual)).toEqual([])
 })
 
-test.each([
-  ['br', brotliDecompressSync],
-  ['gzip', gunzipSync],
-] as const)(
-  'the published tiny book has a %s twin of each text that decompresses to it and has its digest',
-  async (coding, decompress) => {
-    for (const { key, sha256: plain, encodings } of manifest.artifacts.filter(each =>
-      hasTwin(each.key, coding),
-    )) {
-      const twin = await bytesAt(store, `${key}${TWIN_ENDINGS[coding]}`)
-      expect([key, twin.length, sha256(twin)]).toEqual([
-        key,
-        encodings[coding]?.bytes,
-        encodings[coding]?.sha256,
-      ])
-      expect([key, sha256(decompress(twin))]).toEqual([key, plain])
-    }
-  },
-)
-
 test('the published tiny book holds the manifest, the pointer, the artifacts and their twins, and nothing else', async () => {
   const ofArtifacts = manifest.artifacts.flatMap(({ key }) => [
     key,
@@ -102,20 +80,6 @@ test('the published tiny book holds the manifest, the pointer, the artifacts and
   expect(await store.list('')).toEqual(
     [CURRENT_KEY, 'index.html', pointerKey(1), ...ofNginx, ...documents, ...ofArtifacts].sort(),
   )
-})
-
-test('the published tiny book gives each url and each key to one artifact, by key', () => {
-  const urls = manifest.artifacts.map(artifact => artifact.url)
-  const keys = manifest.artifacts.map(({ key }) => key)
-  expect(new Set(urls).size).toBe(urls.length)
-  expect(keys).toEqual([...new Set(keys)].sort())
-})
-
-test('the published tiny book is pointed to by the digest of its manifest', async () => {
-  const { entry } = (await readHead(store))!
-  expect(entry).toMatchObject({ seq: 1, action: 'publish', prev_entry_sha256: null })
-  expect(entry.version).toBe(TINY_VERSION)
-  expect(entry.manifest_sha256).toBe(sha256(await bytesAt(store, MANIFEST)))
 })
 
 test('the published tiny book keeps its snapshot and its inputs in the private store alone, the snapshot with the digests of the manifest', async () => {

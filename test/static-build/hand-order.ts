@@ -10,8 +10,7 @@ import { renderPoint } from '#static-build/render-point.ts'
 import { inLanes, writePoints } from '#static-build/render-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores } from '../support/books/publish-in-memory.ts'
-import { copyAll } from '../support/books/small-book.ts'
+import type { MemoryStores } from '../support/books/publish-in-memory.ts'
 import { jsonAt } from './tree.ts'
 
 /** A version before `HAND_VERSION`. */
@@ -36,26 +35,6 @@ export const orderOf = (
   signer: null,
   declared: lastReturn === 0.01 ? NOTHING_DECLARED : declareAll('another dataset'),
 })
-
-/** Opens stores of one's own with what `publish` publishes, which is published once for all tests. */
-export function storesAfter(
-  publish: (stores: MemoryStores) => Promise<unknown>,
-): () => Promise<MemoryStores> {
-  const publishOnce = async (): Promise<MemoryStores> => {
-    const stores = createMemoryStores()
-    await publish(stores)
-    return stores
-  }
-  let master: Promise<MemoryStores> | null = null
-  return async () => {
-    master ??= publishOnce()
-    const from = await master
-    const stores = createMemoryStores()
-    await copyAll(from.store, stores.store)
-    await copyAll(from.privateStore, stores.privateStore)
-    return stores
-  }
-}
 
 /** Publishes without threads. */
 export const publishInProcess = (stores: MemoryStores, version: string, lastReturn?: number) =>

@@ -4,8 +4,8 @@ import { ENTRY_LIFETIME_MS, refreshPointer, rollBack } from '#static-build/move-
 import { prune, versionsToKeep } from '#static-build/prune.ts'
 import { type Publication, publicationsOf, readHead, readLog, servedAt } from '#storage/pointer-log.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
-import { BEFORE, pruneAll, publishInProcess, storesAfter, versionOf } from './hand-order.ts'
+import { createMemoryStores, type MemoryStores, storesAfter } from '#test/support/books/publish-in-memory.ts'
+import { BEFORE, pruneAll, publishInProcess, versionOf } from './hand-order.ts'
 import { digestsOf } from './tree.ts'
 
 const TODAY = '2024-06-03T00:00:00Z'

@@ -1,7 +1,6 @@
-// What is rendered of a version: each point once, from no more than a part of the snapshot, on lanes.
+// What is rendered of a version: from no more than a part of the snapshot, on lanes.
 import { expect, test } from 'vitest'
 import { partOf } from '#core/dataset/part.ts'
-import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { publishedPoints, sidOf } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
@@ -69,35 +68,6 @@ test('a part names the twelve nearest strategies, the closest first, whatever th
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a))
   expect(new Set(nearest.map(({ rho }) => Math.sign(rho)))).toEqual(new Set([1, -1]))
   expect(partOf(SNAPSHOT, 17).others?.nearest).toEqual([])
-})
-
-const returns = (days: number) => Array.from({ length: days }, (_, i) => Math.sin(i) / 100)
-
-const THREE = handSnapshot([
-  { id: 'elm', returns: returns(30) },
-  { id: 'oak', returns: returns(400) },
-  { id: 'ash', returns: returns(400) },
-])
-
-const ALL = publishedPoints(THREE)
-const ANSWERS = ALL.filter(point => point.kind === 'answer')
-
-test('every canonical address of a dataset is published, once', () => {
-  const paths = DATASET_ROUTES.flatMap(route =>
-    canonicalPoints(route, ['elm', 'oak', 'ash']).map(params => canonicalPath(route.id, params)),
-  )
-  expect(ANSWERS.map(({ id, params }) => canonicalPath(id, params)).sort()).toEqual(paths.sort())
-})
-
-test('every page is published, once for each strategy if it is about one, and so are their scripts and style', () => {
-  const files = ALL.filter(({ kind }) => kind !== 'answer').map(point => {
-    const { key } = renderPoint(THREE, point, 'quick').artifact
-    return key.split('/').slice(3).join('/')
-  })
-  const sheets = ['elm', 'oak', 'ash'].map(id => `strategies/${id}/sheet.html`)
-  expect(files).toEqual(expect.arrayContaining(['index.html', 'explore.html', 'versions.html', ...sheets]))
-  expect(files).toEqual(expect.arrayContaining(['assets/page.js', 'assets/style.css']))
-  expect(new Set(files).size).toBe(files.length)
 })
 
 test('tasks in lanes run once, in order, and never more at a time than there are lanes', async () => {

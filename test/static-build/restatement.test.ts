@@ -10,6 +10,7 @@ import {
   createMemoryStores,
   type MemoryStores,
   publishInMemory,
+  storesAfter,
 } from '#test/support/books/publish-in-memory.ts'
 import {
   BEFORE,
@@ -18,7 +19,6 @@ import {
   publishInProcess,
   publishReturns,
   publishStrategies,
-  storesAfter,
 } from './hand-order.ts'
 import { describeDifferences, digestsOf } from './tree.ts'
 
@@ -42,15 +42,6 @@ const publish = (returns: readonly number[], changes: Partial<PublishOrder> = {}
 const changesOf = (version: string) => changesIn(stores.store, version)
 
 const datasetOf = (version: string) => dataIn(stores.store, version, 'dataset')
-
-test('a version that only appends is published, and its changes say what', async () => {
-  const { manifest } = await publish(GROWN)
-  expect(manifest).toMatchObject({ previous: BEFORE, history_restated: false })
-  const changes = await changesOf(NEXT)
-  expect(changes.history_restated).toBe(false)
-  expect(changes.strategies[0]?.daily.appended).toEqual({ from: '2024-01-05', to: '2024-01-05', n: 1 })
-  expect((await changesOf(BEFORE)).previous).toBeNull()
-})
 
 test('a version with other definitions is published without permission, and announces them once', async () => {
   stores = createMemoryStores()
@@ -92,14 +83,6 @@ test('another base risk of a reported series is refused with the strategy, the o
   await expect(refused).rejects.toThrow(
     'oak: base_risk_pct: 0.02 -> 0.01, which changes every figure at another risk level',
   )
-})
-
-test('another base risk of a reported series is published as a restatement where that is allowed', async () => {
-  await rescale({ declared: declareAll('a test') })
-  expect(await changesOf(NEXT)).toMatchObject({
-    history_restated: true,
-    strategies: [{ id: 'oak', catalogue: [{ field: 'base_risk_pct', old: 0.02, new: 0.01 }] }],
-  })
 })
 
 const altered = [0.01, -0.02, 0.0301, 0.01, 0.04]

@@ -1,6 +1,5 @@
 // The operator's page in a real browser: what an operator does when a client calls, and what its policy forbids.
 import { randomBytes } from 'node:crypto'
-import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { listenOperator } from '#api/operator/app.ts'
 import { findClient, suspendClient } from '#signals/clients/clients.ts'
@@ -8,10 +7,10 @@ import { halt, resume } from '#signals/live/live-record.ts'
 import { readDelivery } from '#signals/outbox/outbox.ts'
 import { openBlank, photograph } from '../support/browser/shared-browser.ts'
 import { atEnd } from '../support/ends.ts'
-import { useTestRedis } from '../support/servers/use-redis.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
 import { NOW_MS } from '../support/signals/signals.ts'
+import { redis, useRedis } from '../support/signals/test-redis.ts'
 
 const FAILING = 'the webhook of north-ridge has failed for 5 minutes: inform its owner'
 
@@ -38,11 +37,8 @@ const PUBLISHED = {
   failing: null,
 }
 
-let redis: Redis
 let url: string
-useTestRedis(connection => {
-  redis = connection
-})
+useRedis()
 beforeEach(async () => {
   await playScene(redis)
   const parts = operatorParts(redis, {

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
 import { renderSimulation } from '#core/dataset/resources/program/records.ts'
@@ -23,7 +22,6 @@ import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { blocksIn } from '../support/page-blocks.ts'
 import type { Exit } from '../support/processes.ts'
-import { useTestRedis } from '../support/servers/use-redis.ts'
 import {
   copyKit,
   expectTraded,
@@ -36,6 +34,7 @@ import {
 } from '../support/signals/receiver-kit.ts'
 import { PROGRAM } from '../support/signals/served-program.ts'
 import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../support/signals/signals.ts'
+import { redis, useRedis } from '../support/signals/test-redis.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/subscribing.md'), 'utf8')
@@ -46,11 +45,8 @@ const EXAMPLE = blocks('json')[0]!.trimEnd()
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
 
-let redis: Redis
 let service: PullService
-useTestRedis(connection => {
-  redis = connection
-})
+useRedis()
 beforeEach(async () => {
   service = await startPullService(redis)
   atEnd(() => service.close())

@@ -39,7 +39,7 @@ export const BAD: { readonly [Name in QueryName]: readonly Bad[] } = {
     ...bad('risk_pct', 'must be a plain decimal number such as 0.02', [
       ...['', ' '],
       ...'two 2% +0.02 .5 5. 0,02 1_000 0x10 0b1 1e 1e+2 e2 1.2.3 NaN Infinity -Infinity null --1'.split(' '),
-      ...[' 0.02', '0.02\u0000', '\u0661'],
+      ...[' 0.02', '0.02\u0000', '\u0661', '1.1 %', '0%', '1.2.3%'],
     ]),
     ...bad('risk_pct', 'must be a finite number', ['1e309', '2e999']),
     ...bad('risk_pct', 'must be greater than 0', ['0', '0.0', '-0', '0e5', '-0.02', '-1e9', '1e-400']),
@@ -70,5 +70,5 @@ export function problem(param: QueryName, { value, reason }: Bad, formats: reado
 const MEANT: { readonly [Name in QueryName]?: Readonly<Record<string, string>> } = {
   period: { Daily: 'daily', 'daily ': 'daily', 'daily,weekly': 'weekly' },
   format: { CSV: 'csv', 'csv ': 'csv', 'json,csv': 'json' },
-  risk_pct: { '2%': '0.02', '+0.02': '0.02', ' 0.02': '0.02', '.5': '0.5', '0,02': '0.02' },
+  risk_pct: { '2%': '0.02', '1.1 %': '0.011', '+0.02': '0.02', ' 0.02': '0.02', '.5': '0.5', '0,02': '0.02' },
 }

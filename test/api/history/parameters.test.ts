@@ -153,16 +153,3 @@ test.each(TABLES)('%s as Arrow or Parquet is a file of its media type without a 
     expect((await app.request(address, { headers: { 'if-none-match': etag } })).status).toBe(304)
   }
 })
-
-test.each([
-  [
-    '/v1/strategies/ash/stats?format=parquet',
-    'is no parameter of this route, which takes risk_pct, dataset_version',
-  ],
-  ['/v1/dataset/versions?format=parquet', 'must be one of json, csv'],
-  ['/v1/strategies/ash/curve?format=xlsx', 'must be one of json, csv, arrow, parquet'],
-])('the request %s is refused, and the refusal names what there is', async (address, reason) => {
-  const response = await app.request(address)
-  expect(response.status).toBe(422)
-  expect(await response.text()).toContain(`"reason":"${reason}"`)
-})

@@ -1,6 +1,4 @@
-// What is private of a program never leaves through the history tier or the caches in front of it, by whatever path.
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+// What is private of a program never leaves through the history tier, by whatever path.
 import { expect, test } from 'vitest'
 import { readHead } from '#storage/pointer-log.ts'
 import { PROGRAM_FILES, PROGRAM_INDEX, programFileName } from '#storage/published-files.ts'
@@ -9,8 +7,6 @@ import { createTestApp } from '#test/support/history/history-app.ts'
 import { waysTo } from '#test/support/signals/ways-to-private.ts'
 import { renderHere } from '../../static-build/hand-order.ts'
 import { A, programOf, publishWith } from '../../static-build/program-store.ts'
-
-const DEPLOY = join(import.meta.dirname, '../../../deploy')
 
 const FILES = [...PROGRAM_FILES.map(programFileName), PROGRAM_INDEX]
 
@@ -41,14 +37,5 @@ test('the public store names the program by the digest of its index and by nothi
     const text = new TextDecoder().decode((await stores.store.read(key)) ?? new Uint8Array())
     expect([key, /accumulation|100\.125|deploy/.test(text)]).toEqual([key, false])
     expect([key, text.includes(program_sha256 ?? '?')]).toEqual([key, key.endsWith('/manifest.json')])
-  }
-})
-
-test('the caches in front of the tier know neither the program nor the private store', () => {
-  const configurations = globSync('{nginx,varnish}/*.{conf,vcl}', { cwd: DEPLOY })
-  expect(configurations.length).toBeGreaterThan(5)
-  for (const path of configurations) {
-    const text = readFileSync(join(DEPLOY, path), 'utf8')
-    expect([path, /program\/|\/program|private[_/-]|PRIVATE_STORE/.exec(text)]).toEqual([path, null])
   }
 })

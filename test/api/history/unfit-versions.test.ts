@@ -18,10 +18,10 @@ import {
   type MemoryStores,
   publishInMemory,
   replaceManifest,
+  storesAfter,
   toBytes,
 } from '../../support/books/publish-in-memory.ts'
 import {
-  copyAll,
   FIRST_VERSION,
   JSON_HEADERS,
   openBothVersions,
@@ -410,22 +410,8 @@ function bookOfNight(night: number): Snapshot {
 const NIGHTS = [0, 1, 2, 3]
 const SERVED = 2
 
-/** Published once for all tests, because compressing takes its time. */
-let master: Promise<MemoryStores> | null = null
-
-/** Stores of one's own with the four nights in them. */
-async function openFourNights(): Promise<MemoryStores> {
-  master ??= publishFourNights()
-  const from = await master
-  const stores = createMemoryStores()
-  await copyAll(from.store, stores.store)
-  await copyAll(from.privateStore, stores.privateStore)
-  return stores
-}
-
-async function publishFourNights(): Promise<MemoryStores> {
-  const stores = createMemoryStores()
+/** Stores of one's own with the four nights in them; compressing takes its time. */
+const openFourNights = storesAfter(async stores => {
   for (const night of NIGHTS) await publishInMemory(stores, bookOfNight(night))
   await pointTo(stores, versionOfNight(SERVED))
-  return stores
-}
+})

@@ -1,5 +1,4 @@
 // The operator's interface on a real Redis: who may ask, what is fired once, and what is refused.
-import type { Redis } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OperatorParts } from '#api/operator/parts.ts'
@@ -9,9 +8,8 @@ import { commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { owe } from '#signals/outbox/outbox.ts'
 import { liveKey, WEBHOOKS, waitingKey } from '#signals/redis/keys.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
+import { redis, server, useOwnRedis } from '../../support/signals/own-redis.ts'
 import {
   addClient,
   fire,
@@ -21,12 +19,7 @@ import {
   signalContent,
 } from '../../support/signals/signals.ts'
 
-let server: TestRedis
-let redis: Redis
-useOwnRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useOwnRedis()
 
 /** The clock of a fire must agree with that of Redis. */
 const ask = (now = () => Date.now(), more: Partial<OperatorParts> = {}) =>

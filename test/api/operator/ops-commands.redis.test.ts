@@ -14,6 +14,8 @@ import { createWebhookSecret } from '#signals/send/sign.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEndOfFile } from '../../support/ends.ts'
+import { processesOf } from '../../support/processes.ts'
+import { ownPort } from '../../support/servers/own-port.ts'
 import { operatorParts, secretKeyOf, setWebhook, TOKEN, testBox } from '../../support/signals/operator.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
@@ -259,7 +261,7 @@ test('`ops backup` and `ops restore` start our own Redis while its service is st
   await ops(['backup', file])
   const env = { DATA_FOLDER: join(folder, 'data'), SECRET_KEY: secretKeyOf() }
   await mkdir(env.DATA_FOLDER)
-  await publishRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:2') // of a service that was killed
+  await publishRedisUrl(env.DATA_FOLDER, `redis://127.0.0.1:${await ownPort()}`) // of a service that was killed
   expect(await run(['ops', 'restore', file], { env })).toMatchObject({
     code: 0,
     out: expect.stringContaining('1 signals of'),
@@ -269,7 +271,9 @@ test('`ops backup` and `ops restore` start our own Redis while its service is st
     0,
     expect.stringContaining('"signal_id\\":\\"a\\"'),
   ])
-  expect(await readFile(join(env.DATA_FOLDER, 'redis/redis.log'), 'utf8')).toMatch(/bye bye\.\.\.\s*$/)
+  expect(processesOf(env.DATA_FOLDER)).toEqual([])
+  const log = await readFile(join(env.DATA_FOLDER, 'redis/redis.log'), 'utf8')
+  expect(log.match(/bye bye/g)).toHaveLength(2) // neither was killed
 })
 
 test('`ops restore` refuses a backup that was cut or signed with an unknown key, and no backup has a secret in the clear', async () => {

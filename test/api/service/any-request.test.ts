@@ -7,7 +7,6 @@ import { z } from 'zod'
 import { ROUTES } from '#api/history/routes.ts'
 import { startServer } from '#api/service/http-server.ts'
 import { SMALLEST_RISK_PCT } from '#core/contract/parameters.ts'
-import { routeOf } from '#core/dataset/resources/routes.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { atEndOfFile } from '../../support/ends.ts'
@@ -192,16 +191,3 @@ test('no legal risk level is too small or too large to be answered, in any forma
   )
   expect(opened.errors).toEqual([])
 })
-
-test('every strategy of the table is reachable by every spelling that an address may have', async () => {
-  const spelled = (sid: string) =>
-    fc
-      .array(fc.boolean(), { minLength: sid.length, maxLength: sid.length })
-      .map(escaped => [...sid].map((letter, i) => (escaped[i] ? toEscape(letter) : letter)).join(''))
-  const plain = await (await opened.app.request(routeOf('stats').path.replace('{sid}', 'ash'))).text()
-  await forAllInTurn(20, spelled('ash'), async sid => {
-    expect(await (await opened.app.request(`/v1/strategies/${sid}/stats`)).text()).toBe(plain)
-  })
-})
-
-const toEscape = (letter: string): string => `%${letter.charCodeAt(0).toString(16)}`

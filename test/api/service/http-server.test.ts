@@ -28,6 +28,15 @@ test.each([
   ['a method that is no token', 400, ['B(EW / HTTP/1.1', 'Host: a']],
   ['bytes that no address may hold', 400, ['GET /\u00ff\u00fe HTTP/1.1', 'Host: a']],
   ['a header without a name', 400, ['GET / HTTP/1.1', 'Host: a', ': x']],
+  ['a header folded over lines', 400, ['GET / HTTP/1.1', 'Host: a', 'X: a', ' b']],
+  ['a NUL in the path', 400, ['GET /v1/\0 HTTP/1.1', 'Host: a']],
+  ['the greeting of HTTP/2', 400, ['PRI * HTTP/2.0', '', 'SM']],
+  ['headers of 20 kB', 431, ['GET / HTTP/1.1', 'Host: a', `X: ${'a'.repeat(20_000)}`]],
+  [
+    'a body of two lengths',
+    400,
+    ['PUT / HTTP/1.1', 'Host: a', 'Content-Length: 3', 'Transfer-Encoding: chunked'],
+  ],
 ] as const)('a malformed request is refused and its connection closed: %s', async (_, expected, lines) => {
   const { status, body } = await send(...lines)
   expect(status).toBe(expected)

@@ -7,8 +7,7 @@ import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { apiKeyKey, EPOCH, HEAD, LATEST, LOG } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
+import { redis, server, useOwnRedis } from '../../support/signals/own-redis.ts'
 import { addClient, commitMany, fire, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import {
   createTestSignals,
@@ -19,15 +18,9 @@ import {
 } from '../../support/signals/signals-app.ts'
 import { refusalOf, rowsOf, seqsOf } from './keyed-answers.ts'
 
-let server: TestRedis
-let redis: Redis
-
 const random = seededBytes('failures')
 
-useOwnRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useOwnRedis()
 
 /** Puts an entry behind the others whose bytes are not those that were written. */
 async function damage(seq: number): Promise<void> {

@@ -72,19 +72,6 @@ test('a key that is confirmed twice is confirmed once; so is a key that is alone
   expect(await listKeys(redis, 'acme')).toMatchObject([{ id, confirmed_at: '2026-11-21T00:00:05Z' }])
 })
 
-test('keys can be rotated again and again', async () => {
-  await issue()
-  for (let i = 0; i < 5; i++) {
-    const { id } = await issue()
-    await confirmKey(redis, id, NOW_MS)
-    expect(await idsOf()).toEqual([id])
-  }
-})
-
-test('the confirmation of an unknown key is refused as not found', async () => {
-  await expect(confirmKey(redis, 'zzzzzzzz', NOW_MS)).rejects.toMatchObject({ code: 'not_found' })
-})
-
 test('a revoked key is refused from the next request on, and leaves nothing behind', async () => {
   const { id, token } = await issue()
   const keeper = await issue()

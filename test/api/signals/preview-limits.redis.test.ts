@@ -1,5 +1,4 @@
 // How often an address may ask for the preview: at the edges, from several services, and while Redis is away.
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { createAddressCounts } from '#signals/address-counts.ts'
 import {
@@ -13,15 +12,9 @@ import {
 import { connectRedis } from '#signals/redis/connect.ts'
 import { PREVIEW_LIMIT_PREFIX } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
+import { redis, server, useOwnRedis } from '../../support/signals/own-redis.ts'
 
-let server: TestRedis
-let redis: Redis
-useOwnRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useOwnRedis()
 
 const ADDRESS = '203.0.113.7'
 const KEY = `${PREVIEW_LIMIT_PREFIX}preview:${ADDRESS}`

@@ -1,22 +1,15 @@
 // A profile is kept: when Redis is started again, and when it comes back from a backup; the counts of the preview are not.
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
 import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { readProfile, saveProfile } from '#signals/program/profile.ts'
 import { PREVIEW_LIMIT_PREFIX } from '#signals/redis/keys.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { testRing } from '../../support/signals/operator.ts'
+import { redis, server, useOwnRedis } from '../../support/signals/own-redis.ts'
 import { NOW_MS } from '../../support/signals/signals.ts'
 
-let server: TestRedis
-let redis: Redis
-useOwnRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useOwnRedis()
 
 const PROFILE = { equity_usd: 0.1 + 0.2 + 1, contribution_cadence_bars: 7 }
 const STORED = { ...PROFILE, updated_utc: '2026-11-21T00:00:05Z' }

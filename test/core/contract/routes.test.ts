@@ -3,7 +3,7 @@ import { historyDocument, ROUTES } from '#api/history/routes.ts'
 import { operatorDocument } from '#api/operator/routes.ts'
 import { signalsDocument } from '#api/signals/routes.ts'
 import { artifactKey } from '#core/contract/artifacts.ts'
-import { ApiError, type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
+import { STATUS_OF } from '#core/contract/errors.ts'
 import { FORMATS } from '#core/contract/parameters.ts'
 import { canonicalPath, canonicalPoints, DATASET_ROUTES, routeOf } from '#core/dataset/resources/routes.ts'
 
@@ -97,13 +97,6 @@ test('the table of error codes is closed: a code that is added, dropped or moved
     [500, 'internal_error'],
     [503, 'not_ready', 'unavailable', 'overloaded'],
   ])
-})
-
-test('an error of any code has null details and no headers unless it is given some', () => {
-  const codes = Object.keys(STATUS_OF) as ErrorCode[] // the keys of the literal
-  for (const code of codes) {
-    expect(new ApiError(code, 'a sentence')).toMatchObject({ code, details: null, headers: {} })
-  }
 })
 
 const HERE = 'https://example.org'

@@ -19,11 +19,6 @@ import { forAll } from '#test/support/for-all.ts'
 
 const bar = (h: number, l: number, c: number) => ({ t: 0, o: c, h, l, c, v: 0 })
 
-test('a window of values gives back the value of `size` bars ago, once it is full', () => {
-  const window = createWindow(3)
-  expect([1, 2, 3, 4, 5].map(value => push(window, value))).toEqual([null, null, null, 1, 2])
-})
-
 test('a window of values has the mean of its last ones, null until it is full', () => {
   const window = createWindow(3)
   const means = [1, 2, 6, 10, 2].map(value => {
@@ -60,12 +55,6 @@ test('a smoothed average is seeded with the simple average of its first values, 
   // Seed (1 + 2 + 6) / 3 = 3; then 3 + (7 - 3) / 2 = 5; then 5 + (5 - 5) / 2 = 5.
   const ema = createEma(3)
   expect([1, 2, 6, 7, 5].map(value => updateAverage(ema, value))).toEqual([null, null, 3, 5, 5])
-})
-
-test("a smoothed average of Wilder's weighs the newest by 1 / n", () => {
-  // Seed (2 + 4) / 2 = 3; then 3 + (7 - 3) / 2 = 5.
-  const wilder = createWilder(2)
-  expect([2, 4, 7].map(value => updateAverage(wilder, value))).toEqual([null, 3, 5])
 })
 
 test('a smoothed average has forgotten its seed when it has settled', () => {

@@ -11,8 +11,7 @@ import { assertDurable, durabilityProblems } from '#signals/redis/boot-checks.ts
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
 import { HEAD, LOG, liveKey, SIGNAL_IDS } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
+import { redis, server, useOwnRedis } from '../../support/signals/own-redis.ts'
 import { NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
 const fire = (id: string, more: Partial<SignalContent> = {}, onlyFor: string | null = null): NewSignal => ({
@@ -20,12 +19,7 @@ const fire = (id: string, more: Partial<SignalContent> = {}, onlyFor: string | n
   onlyFor,
 })
 
-let server: TestRedis
-let redis: Redis
-useOwnRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useOwnRedis()
 
 const seqsOf = async (): Promise<number[]> => (await readAfter(redis, 0, 1_000)).map(({ seq }) => seq)
 
@@ -255,7 +249,7 @@ test('Redis that is killed under fire has every acknowledged signal after its re
   isKilled = true // before anything is awaited: a connection that is down refuses so fast that nothing else would run
   await Promise.all([killed, lanes])
   await server.restart()
-  redis = await server.connect()
+  await expect.poll(() => redis.status).toBe('ready')
   const there = await seqsOf()
   expect(there).toEqual(there.map((_, i) => i + 1))
   expect(there).toEqual(expect.arrayContaining(acknowledged))

@@ -8,19 +8,13 @@ import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { HEAD, LOG, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { until } from '../../support/signals/delivery.ts'
 import { operatorParts } from '../../support/signals/operator.ts'
+import { redis, server, useOwnRedis } from '../../support/signals/own-redis.ts'
 import { fire, NOW_MS } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
 
-let server: TestRedis
-let redis: Redis
-useOwnRedis((connected, started) => {
-  redis = connected
-  server = started
-})
+useOwnRedis()
 
 let privateStore = createMemoryStore('private')
 let epochs = 0

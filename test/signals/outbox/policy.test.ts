@@ -1,5 +1,4 @@
 // The policy of deliveries: retries, breaker, alerts and disabling, as pure functions.
-import { shuffler } from 'd3-array'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
@@ -197,24 +196,4 @@ test('the watchdog reports once that clients are due while no worker begins with
   state.waiting = 1
   await look()
   expect(events).toHaveLength(2)
-})
-
-test('a fair order has the same clients, and puts each of them first as often as any other', () => {
-  forAll(
-    fc.array(fc.integer()),
-    fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
-    (list, random) => {
-      const mixed = shuffler(() => random.next().value)([...list])
-      expect(mixed.toSorted((a, b) => a - b)).toEqual(list.toSorted((a, b) => a - b))
-    },
-  )
-  const firsts = new Map<string, number>()
-  for (const a of [0, 0.4, 0.7]) {
-    for (const b of [0, 0.5]) {
-      const draws = [a, b]
-      const [first = ''] = shuffler(() => draws.shift() ?? 0)(['x', 'y', 'z'])
-      firsts.set(first, (firsts.get(first) ?? 0) + 1)
-    }
-  }
-  expect([...firsts.values()]).toEqual([2, 2, 2])
 })

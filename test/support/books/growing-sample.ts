@@ -109,16 +109,13 @@ const versionAfter = (day: EpochDay): string => `${toIsoDate(day + 1)}T00:15:00Z
 /** The moment of that night. */
 const nightMs = (day: EpochDay): number => (day + 1) * DAY_MS + 15 * 60_000
 
-/** What is changed before the build of a night, in the files or in the dataset that they gave. */
+/** What is changed before the build of a night, in the files. */
 type Injection = {
   readonly what: string
-  readonly files?: (texts: Texts, day: EpochDay, pastDay: string) => Texts
-  readonly dataset?: (snapshot: Snapshot) => Snapshot
+  readonly files: (texts: Texts, day: EpochDay, pastDay: string) => Texts
   /** Lines of the refusal: whose value, of when, what was published, and what the changed book gives. */
   readonly refusal: (published: Snapshot, changed: Snapshot, pastDay: string) => readonly string[]
 }
-
-const WEEK = 10
 
 /** Rows of one file changed or dropped: those that begin with a moment, or the first. */
 const withRow =
@@ -134,14 +131,10 @@ const withRow =
 
 const isFirst = (_row: readonly string[], index: number): boolean => index === 0
 
-/** The first trade of a ledger, as a refusal names it, and its exit price. */
-const firstTrade = (
-  published: Snapshot,
-  id: string,
-): { readonly name: string; readonly exitPrice: number } => {
-  const { side, entry_time, exit_price } = published.strategies.find(each => each.id === id)!.trades
-  const name = `${side.words[side.codes[0]!]} of ${toIsoInstant(entry_time[0]!)}`
-  return { name, exitPrice: exit_price[0]! }
+/** The first trade of a ledger, as a refusal names it. */
+const firstTrade = (published: Snapshot, id: string): string => {
+  const { side, entry_time } = published.strategies.find(each => each.id === id)!.trades
+  return `${side.words[side.codes[0]!]} of ${toIsoInstant(entry_time[0]!)}`
 }
 
 /** Another close of a bar, within its range. */
@@ -181,50 +174,9 @@ const INJECTIONS: readonly Injection[] = [
     ],
   },
   {
-    what: 'another base risk of reported returns',
-    files: (texts, day) => ({
-      ...texts,
-      [CATALOGUE]: texts[CATALOGUE]!.replace(
-        /(- id: willow\n(?: {4}.*\n)*? {4}base_risk_pct): .*/,
-        '$1: 0.03',
-      ).concat(accepting('base_risk', day)),
-    }),
-    refusal: () => [
-      '  willow: base_risk_pct: 0.02 -> 0.03, which changes every figure at another risk level',
-    ],
-  },
-  {
-    what: 'another week',
-    dataset: ({ strategies: [larch, ...others], ...snapshot }) => {
-      const weekly = { ...larch!.weekly, values: larch!.weekly.values.with(WEEK, 0.0123) }
-      return { ...snapshot, strategies: [{ ...larch!, weekly }, ...others] }
-    },
-    refusal: ({ strategies: [larch] }) => {
-      const { weekly } = larch!
-      const old = toSignificant(weekly.values[WEEK]!)
-      return [`  larch: week to ${toIsoDate(dayOf(weekly, WEEK))}: ${old} -> 0.0123`]
-    },
-  },
-  {
-    what: 'another exit price of a trade',
-    files: withRow('ledgers/willow.csv', isFirst, row => row.with(4, '4400.1')),
-    refusal: published => {
-      const { name, exitPrice } = firstTrade(published, 'willow')
-      return [`  willow: ${name}: exit_price: ${exitPrice} -> 4400.1`]
-    },
-  },
-  {
     what: 'a trade that is gone',
     files: withRow('ledgers/rowan.csv', isFirst, () => null),
-    refusal: published => [`  rowan: ${firstTrade(published, 'rowan').name}: is gone`],
-  },
-  {
-    what: 'a strategy that is gone',
-    files: texts => ({
-      ...texts,
-      [CATALOGUE]: texts[CATALOGUE]!.replace(strategy('willow', 'm'), ''),
-    }),
-    refusal: () => ['  willow: the strategy is gone'],
+    refusal: published => [`  rowan: ${firstTrade(published, 'rowan')}: is gone`],
   },
 ]
 
@@ -323,12 +275,10 @@ type InjectionScene = {
 
 /** Builds the changed book, and gives what the refusal says beside what it should. */
 async function inject(
-  { files, dataset, refusal: linesOf }: Injection,
+  { files, refusal: linesOf }: Injection,
   { sample, url, day, pastDay, published }: InjectionScene,
 ): Promise<Refused> {
-  const texts = sample.asOf(day)
-  const computed = await compute(sample, day, files?.(texts, day, pastDay) ?? texts)
-  const changed = dataset?.(computed) ?? computed
+  const changed = await compute(sample, day, files(sample.asOf(day), day, pastDay))
   const refusal = await publish(url, changed).then(
     () => 'published',
     error => String(error),

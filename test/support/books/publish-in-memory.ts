@@ -11,6 +11,7 @@ import { saveSnapshot } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
+import { bytesOf } from '#test/support/stores/stored-bytes.ts'
 import { pointAt } from '../history/point-to.ts'
 
 export type MemoryStores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
@@ -19,6 +20,31 @@ export const createMemoryStores = (): MemoryStores => ({
   store: createMemoryStore('public'),
   privateStore: createMemoryStore('private'),
 })
+
+/** Opens stores of one's own with what `publish` publishes, which is published once for all tests. */
+export function storesAfter(
+  publish: (stores: MemoryStores) => Promise<unknown>,
+): () => Promise<MemoryStores> {
+  const publishOnce = async (): Promise<MemoryStores> => {
+    const stores = createMemoryStores()
+    await publish(stores)
+    return stores
+  }
+  let master: Promise<MemoryStores> | null = null
+  return async () => {
+    master ??= publishOnce()
+    const from = await master
+    const stores = createMemoryStores()
+    await copyAll(from.store, stores.store)
+    await copyAll(from.privateStore, stores.privateStore)
+    return stores
+  }
+}
+
+/** Every object of a store into another. */
+export async function copyAll(from: ObjectStore, to: ObjectStore): Promise<void> {
+  for (const key of await from.list('')) await to.create(key, await bytesOf(from, key), HEADERS)
+}
 
 const HEADERS = { content_type: 'application/json' }
 

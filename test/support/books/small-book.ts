@@ -2,11 +2,10 @@
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
 import { pointAt } from '../history/point-to.ts'
 import { bytesOf } from '../stores/stored-bytes.ts'
 import { handSnapshot } from './hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores, publishInMemory } from './publish-in-memory.ts'
+import { type MemoryStores, publishInMemory, storesAfter } from './publish-in-memory.ts'
 
 export const FIRST_VERSION = '2024-03-01T00:15:00Z'
 export const SECOND_VERSION = '2024-03-02T00:15:00Z'
@@ -40,28 +39,15 @@ export function smallBook(version: string): Snapshot {
 }
 
 /** Publishing compresses a hundred files as well as it can, so that both versions are published once for all tests. */
-let master: Promise<MemoryStores> | null = null
+const openBoth = storesAfter(async stores => {
+  for (const version of [FIRST_VERSION, SECOND_VERSION]) await publishInMemory(stores, smallBook(version))
+})
 
 /** Stores of one's own with both versions in them, pointing to the first. */
 export async function openBothVersions(): Promise<MemoryStores> {
-  master ??= publishBoth()
-  const from = await master
-  const stores = createMemoryStores()
-  await copyAll(from.store, stores.store)
-  await copyAll(from.privateStore, stores.privateStore)
+  const stores = await openBoth()
   await pointTo(stores, FIRST_VERSION)
   return stores
-}
-
-async function publishBoth(): Promise<MemoryStores> {
-  const stores = createMemoryStores()
-  for (const version of [FIRST_VERSION, SECOND_VERSION]) await publishInMemory(stores, smallBook(version))
-  return stores
-}
-
-/** Every object of a store into another. */
-export async function copyAll(from: ObjectStore, to: ObjectStore): Promise<void> {
-  for (const key of await from.list('')) await to.create(key, await bytesOf(from, key), JSON_HEADERS)
 }
 
 /** Makes a published version the current one, as publishing it and rolling back to it do. */

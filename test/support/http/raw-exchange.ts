@@ -50,10 +50,6 @@ export function openExchange(url: string, firstBytes: string): Promise<OpenExcha
   })
 }
 
-/** Sends bytes as they are, and reads until the server closes the connection. */
-export const exchange = async (url: string, bytes: string): Promise<RawAnswer> =>
-  (await openExchange(url, bytes)).answer
-
 function parseAnswer(received: string): RawAnswer {
   const end = received.indexOf('\r\n\r\n')
   const [statusLine = '', ...lines] = received.slice(0, end).split('\r\n')
