@@ -11,11 +11,24 @@ export const NONE = '–'
 /** By the number of decimals: making one takes longer than using it. */
 const printers: ReturnType<typeof format>[] = []
 
-/** A number with a minus sign, `places` decimals and thousands separated by spaces; no minus if it rounds to zero. */
+/**
+ * A number with a minus sign, `places` decimals and thousands separated by spaces; no minus if it rounds to zero. From a
+ * million on it has two digits or more of `1.2 million`, from a billion on of `2.4 × 10²²`: nobody reads more of them.
+ */
 export function decimal(value: number, places: number): string {
+  if (Math.abs(value) >= 1e6 && Number.isFinite(value)) return large(value)
   printers[places] ??= format(`,.${places}f`)
   const text = printers[places](value).replaceAll(',', ' ') // narrow no-break space
   return Number(value.toFixed(places)) === 0 ? text.replace('−', '') : text
+}
+
+const inMillions = format(',.1f')
+const inPowers = format('.1e')
+
+function large(value: number): string {
+  if (Math.abs(value) < 999.95e6) return `${inMillions(value / 1e6)} million`
+  const [digits, power = ''] = inPowers(value).split('e+')
+  return `${digits} × 10${[...power].map(digit => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')}`
 }
 
 /** A ratio or an amount of money, and a count. */
@@ -61,6 +74,19 @@ export function figureOf(values: FigureValues, [path, , print]: FigureRow) {
     value !== null && path === 'volatility_annualized_pct' && isShort(values) ? ` (${whole(days)} days)` : ''
   return html`${figure(value, print, none)}${note}`
 }
+
+const MONTH_NAMES =
+  'January February March April May June July August September October November December'.split(' ')
+export const MONTHS = MONTH_NAMES.map(name => name.slice(0, 3))
+
+/** `1 July 2026` for an ISO date or instant, for text without elements. */
+export function dayText(iso: string): string {
+  const [year, month, day] = iso.slice(0, 10).split('-')
+  return `${Number(day)} ${MONTH_NAMES[Number(month) - 1]} ${year}`
+}
+
+/** The same with the exact value for programs, and for people who point at it. */
+export const dateText = (iso: string) => html`<time datetime="${iso}" title="${iso}">${dayText(iso)}</time>`
 
 /** What every picture of a dataset says of it, because pictures are copied without their page. */
 export const caveatOf = ({ synthetic }: { readonly synthetic: boolean }): string | null =>

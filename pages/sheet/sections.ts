@@ -5,7 +5,7 @@ import { lastDay } from '#core/figures/series.ts'
 import { barChart } from '../charts/bar-chart.ts'
 import { drawdownChartOf, equityChartOf, type Line, type LineChart, lineChart } from '../charts/line-chart.ts'
 import { legend } from '../charts/svg.ts'
-import { decimal, type FigureRow, figure, figureOf, hundredths, percent, whole } from '../format.ts'
+import { decimal, type FigureRow, figure, figureOf, hundredths, MONTHS, percent, whole } from '../format.ts'
 import type { SheetModel } from './model.ts'
 
 type Days = LineChart['days']
@@ -118,8 +118,6 @@ export function rollingCharts({ rolling, facts: { caveat } }: SheetModel, days: 
     chart('rolling-beta', 'Beta of 365 days', 'ratio', rolling.beta),
   ]
 }
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** A row a year with its months and its total; the colour of a cell has seven steps. */
 function months({ monthly, annual }: SheetModel) {
