@@ -21,15 +21,12 @@ const ODD: readonly HandStrategy[] = [
   { id: 'two-days', first: '2024-05-30', returns: [0.01, -0.02] },
   { id: 'ruined', first: FIRST, returns: [...wave(200), -1, ...wave(196)], trades: trades(30) },
   {
-    ...{
-      id: 'only-open',
-      first: FIRST,
-      returns: wave(120),
-      marking: 'marked',
-      verification_state: 'unverified',
+    ...{ id: 'only-open', first: '2024-02-02', returns: wave(120), marking: 'marked' },
+    measured: {
+      ...{ trades_checked: 0, mean_deviation_bps: null, largest_deviation_bps: null },
+      ...{ trades_at_stop: 0, loss_at_stop: null },
     },
-    measured: null,
-    night: { open: [{ side: 'long', entry_time: atDay(3) }] },
+    night: { open: [{ side: 'long', entry_time: atDay(280) }] },
   },
   {
     ...{ id: 'ended', first: FIRST, returns: wave(300, 1), trades: trades(20) },
