@@ -7,15 +7,16 @@ import type { FigureValues } from '#core/figures/figure.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
-import { caveatOf, counted, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
-import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from './layout.ts'
+import { caveatOf, counted, dayText, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
+import { dataBlock, type Markup, type Page, rangeButtons } from './layout.ts'
 import { correlationCell } from './sheet/record.ts'
 import { HEADLINE, term } from './sheet/sections.ts'
 import { strategiesTable } from './strategies-table.ts'
 
 export function bookPage(snapshot: Snapshot): Page {
   const { dataset, strategies } = snapshot
-  const days = daysOf(dataset.window)
+  const { from, to } = dataset.window
+  const days = from === null || to === null ? 'no day yet' : `${dayText(from)} to ${dayText(to)}`
   return {
     title: 'The book',
     about: `The recomputable history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
@@ -37,7 +38,7 @@ const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
     ? html``
     : html`<section><h2>Removed strategies</h2><ul>${removed.map(
         ({ id, name, on, reason, published_since, days }) =>
-          html`<li>${name} (${id}), ${decimal(days, 0)} days, published since ${published_since ?? NONE}, removed on ${on}. Reason: ${reason}</li>`,
+          html`<li>${name} (${id}), ${decimal(days, 0)} days, published since ${published_since === null ? NONE : dayText(published_since)}, removed on ${dayText(on)}. Reason: ${reason}</li>`,
       )}</ul></section>`
 
 const countOf = (count: number): string => counted(count, 'strategy', 'strategies')

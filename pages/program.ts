@@ -13,7 +13,7 @@ import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts
 import type { TierName } from '#core/program/program.ts'
 import { barChart } from './charts/bar-chart.ts'
 import { escapeText, legend, tenth } from './charts/svg.ts'
-import { caveatOf, decimal, hundredths, NONE, percent, whole } from './format.ts'
+import { caveatOf, dateText, dayText, decimal, hundredths, NONE, percent, whole } from './format.ts'
 import { documentOf, type Integrity, integrityOf, type Markup, type PageDataset } from './layout.ts'
 
 export type ProgramPage = {
@@ -36,7 +36,7 @@ export function programPage({
   ...page
 }: ProgramPage): string {
   const { alias, instrument, window } = preview
-  const about = `A program that buys ${instrument} by rules from ${window.from} to ${window.to}, compared with simple benchmarks.`
+  const about = `A program that buys ${instrument} by rules from ${dayText(window.from)} to ${dayText(window.to)}, compared with simple benchmarks.`
   return documentOf({
     title: `The program ${alias}`,
     about,
@@ -95,8 +95,8 @@ function state(preview: ProgramPreview, caveat: Caveat): Markup {
 <section><h2>Where it is</h2>
 ${raw(shareBar('Part of the planned window that has passed', partsOf('passed', 'to come', passed(preview)), caveat))}
 <dl class="record">
-${row('Window', `${window.from} to ${window.to}, both days included, in bars of ${window.bars}`, 'Planned, so each contribution is known from the first day on.')}
-${row('Newest bar', as_of ?? 'none yet', definitionOf(FIELDS.as_of))}
+${row('Window', html`${dateText(window.from)} to ${dateText(window.to)}, both days included, in bars of ${window.bars}`, 'Planned, so each contribution is known from the first day on.')}
+${row('Newest bar', as_of === null ? 'none yet' : dateText(as_of), definitionOf(FIELDS.as_of))}
 ${row('First close, US$', digits(window.start_close, hundredths), definitionOf(FIELDS.window.shape.start_close))}
 ${row('Average cost, US$', digits(avg_cost_basis, hundredths), definitionOf(FIELDS.avg_cost_basis))}
 ${row('Deployed', digits(pct_deployed, percent), `${definitionOf(FIELDS.pct_deployed)} The rest waits as cash.`)}

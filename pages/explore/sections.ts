@@ -124,7 +124,7 @@ function daysOf({ daily: { values }, figures: { start, end } }: Member): Markup 
     : html`${length}, <br>${dateText(String(start))} to ${dateText(String(end))}`
 }
 
-function correlationTable({ members, correlation }: ExploreModel): string {
+function correlationTable({ members, correlation, days }: ExploreModel): string {
   if (members.length < 2) return ''
   const rows = members.map(
     ({ name }, i) =>
@@ -132,7 +132,7 @@ function correlationTable({ members, correlation }: ExploreModel): string {
   )
   return scrolling(
     'Correlation',
-    html`<table><caption>Correlation of daily returns over the days that both have in the range, 30 or more.</caption>
+    html`<table><caption>Correlation of daily returns over ${days === null ? 'the days that both have in the range' : 'these days'}, 30 or more.</caption>
 <thead><tr><th scope="col">Strategy</th>${members.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`,
   )
 }
