@@ -2,20 +2,21 @@
 import { html, raw } from 'hono/html'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
-import type { Snapshot } from '#core/dataset/snapshot.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { FigureValues } from '#core/figures/figure.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
-import { caveatOf, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
-import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from './layout.ts'
+import { caveatOf, counted, dayText, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
+import { dataBlock, type Markup, type Page, rangeButtons } from './layout.ts'
 import { correlationCell } from './sheet/record.ts'
 import { HEADLINE, term } from './sheet/sections.ts'
 import { strategiesTable } from './strategies-table.ts'
 
 export function bookPage(snapshot: Snapshot): Page {
   const { dataset, strategies } = snapshot
-  const days = daysOf(dataset.window)
+  const { from, to } = dataset.window
+  const days = from === null || to === null ? 'no day yet' : `${dayText(from)} to ${dayText(to)}`
   return {
     title: 'The book',
     about: `The recomputable history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
@@ -37,10 +38,10 @@ const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
     ? html``
     : html`<section><h2>Removed strategies</h2><ul>${removed.map(
         ({ id, name, on, reason, published_since, days }) =>
-          html`<li>${name} (${id}), ${decimal(days, 0)} days, published since ${published_since ?? NONE}, removed on ${on}. Reason: ${reason}</li>`,
+          html`<li>${name} (${id}), ${decimal(days, 0)} days, published since ${published_since === null ? NONE : dayText(published_since)}, removed on ${dayText(on)}. Reason: ${reason}</li>`,
       )}</ul></section>`
 
-const countOf = (count: number): string => (count === 1 ? 'one strategy' : `${decimal(count, 0)} strategies`)
+const countOf = (count: number): string => counted(count, 'strategy', 'strategies')
 
 const SPREAD: readonly FigureRow[] = [
   ['mean_correlation', 'Mean correlation', hundredths],
@@ -79,22 +80,44 @@ ${rangeButtons()}
 </section>`
 }
 
-/** A larger map cannot be read. */
-const LARGEST_MAP = 40
+/** A larger map cannot be read, and does not fit on paper. */
+const LARGEST_MAP = 30
 
 function correlations({ strategies, correlation }: Snapshot): Markup {
   const { rho, size } = correlation.daily
   if (size < 2) return html``
-  const files = html`Files: <a href="correlation.daily.json">daily</a> and <a href="correlation.weekly.json">weekly</a> correlations of all`
-  if (size > LARGEST_MAP)
-    return html`<section><h2>Correlation</h2><p>${files}; <a href="explore.html">the explorer</a> shows those of chosen strategies.</p></section>`
-  return html`<section><h2 id="correlation">Correlation of daily returns</h2><p class="note">Pearson, over the days that both strategies have, 30 or more. ${files}.</p>
-<div class="scroll" tabindex="0" role="region" aria-labelledby="correlation"><table class="map"><thead><tr><td></td>${strategies.map(({ id }) => html`<th scope="col"><span>${id}</span></th>`)}</tr></thead>
-<tbody>${strategies.map(
-    ({ id, name }, i) => html`
-<tr><th scope="row"><a href="strategies/${id}/sheet.html">${name}</a></th>${strategies.map((_, j) => mapCell(rho[i * size + j]!, i === j))}</tr>`,
-  )}</tbody></table></div></section>`
+  const note = html`Pearson, over the days that both strategies have, 30 or more. Files: <a href="correlation.daily.json">daily</a> and <a href="correlation.weekly.json">weekly</a> correlations of all`
+  const isMap = size <= LARGEST_MAP
+  return html`<section><h2 id="correlation">Correlation of daily returns</h2><p class="note">${note}${isMap ? '' : html`; <a href="explore.html">the explorer</a> shows those of chosen strategies`}.</p>
+${isMap ? correlationMap(strategies, rho) : extremes(strategies, rho)}</section>`
 }
+
+const correlationMap = (strategies: Snapshot['strategies'], rho: Float64Array): Markup =>
+  html`<div class="scroll" tabindex="0" role="region" aria-labelledby="correlation"><table class="map"><thead><tr><td></td>${strategies.map(({ id }) => html`<th scope="col"><span>${id}</span></th>`)}</tr></thead>
+<tbody>${strategies.map(
+    (strategy, i) => html`
+<tr><th scope="row">${sheetLink(strategy)}</th>${strategies.map((_, j) => mapCell(rho[i * strategies.length + j]!, i === j))}</tr>`,
+  )}</tbody></table></div>`
+
+/** Pairs of each kind that stand for a matrix that is too large to be read. */
+const EXTREMES = 8
+
+/** The pairs that move together most, and those that do so least. */
+function extremes(strategies: Snapshot['strategies'], rho: Float64Array): Markup {
+  const pairs = Array.from(rho.keys(), at => ({
+    a: Math.floor(at / strategies.length),
+    b: at % strategies.length,
+  }))
+    .filter(({ a, b }) => a < b && !Number.isNaN(rho[a * strategies.length + b]))
+    .sort((p, q) => rho[q.a * strategies.length + q.b]! - rho[p.a * strategies.length + p.b]!)
+  const table = (title: string, some: typeof pairs) =>
+    html`<table class="map"><caption>${title}</caption><tbody>${some.map(({ a, b }) => html`<tr><th scope="row">${sheetLink(strategies[a]!)} and ${sheetLink(strategies[b]!)}</th>${correlationCell(rho[a * strategies.length + b]!)}</tr>`)}</tbody></table>`
+  if (pairs.length === 0) return html`<p>No two strategies share so many days.</p>`
+  return html`<div class="columns">${table('Highest', pairs.slice(0, EXTREMES))}${table('Lowest', pairs.slice(-EXTREMES).reverse())}</div>`
+}
+
+const sheetLink = ({ id, name }: StrategyData): Markup =>
+  html`<a href="strategies/${id}/sheet.html">${name}</a>`
 
 function mapCell(value: number, isOwn: boolean): Markup {
   if (isOwn) return html`<td class="own"></td>`

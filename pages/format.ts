@@ -35,6 +35,10 @@ function large(value: number): string {
 export const hundredths = (value: number): string => decimal(value, 2)
 export const whole = (value: number): string => decimal(value, 0)
 
+/** `1 day`, `3 103 days`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${whole(count)} ${count === 1 ? one : many}`
+
 export const percent = (value: number, places = 1): string => `${decimal(value, places)} %`
 
 /** A figure with its name: where it stands in its group, and how it is printed. */
@@ -69,7 +73,7 @@ export const isShort = ({ n_days }: FigureValues): boolean =>
 export function figureOf(values: FigureValues, [path, , print]: FigureRow) {
   const [value, days] = [numberOf(values[path]), numberOf(values.n_days)]
   if (days === null) return figure(value, print)
-  const none = days < (DAYS_OF[path] ?? 0) ? `${whole(days)} days: too short` : NONE
+  const none = days < (DAYS_OF[path] ?? 0) ? `${counted(days, 'day')}: too short` : NONE
   const note =
     value !== null && path === 'volatility_annualized_pct' && isShort(values) ? ` (${whole(days)} days)` : ''
   return html`${figure(value, print, none)}${note}`

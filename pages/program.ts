@@ -9,25 +9,34 @@ import {
   programPreview,
   type SimulationInput,
 } from '#core/contract/payloads/program.ts'
-import { BENCHMARK_NAMES } from '#core/program/benchmarks.ts'
+import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
 import type { TierName } from '#core/program/program.ts'
 import { barChart } from './charts/bar-chart.ts'
 import { escapeText, legend, tenth } from './charts/svg.ts'
-import { caveatOf, decimal, hundredths, NONE, percent, whole } from './format.ts'
+import { caveatOf, dateText, dayText, decimal, hundredths, NONE, percent, whole } from './format.ts'
 import { documentOf, type Integrity, integrityOf, type Markup, type PageDataset } from './layout.ts'
 
 export type ProgramPage = {
   readonly preview: ProgramPreview
   readonly dataset: PageDataset
+  /** Address of the history service; null if the operator does not state it. */
+  readonly historyUrl: string | null
   readonly simulator: Simulator
   readonly style: string
   readonly integrity: Integrity
 }
 
 /** A pure function of the stored preview: nothing that needs the entitlement is in its reach. */
-export function programPage({ preview, dataset, style, integrity, ...page }: ProgramPage): string {
+export function programPage({
+  preview,
+  dataset,
+  historyUrl,
+  style,
+  integrity,
+  ...page
+}: ProgramPage): string {
   const { alias, instrument, window } = preview
-  const about = `A program that buys ${instrument} by rules from ${window.from} to ${window.to}, compared with simple benchmarks.`
+  const about = `A program that buys ${instrument} by rules from ${dayText(window.from)} to ${dayText(window.to)}, compared with simple benchmarks.`
   return documentOf({
     title: `The program ${alias}`,
     about,
@@ -36,7 +45,7 @@ export function programPage({ preview, dataset, style, integrity, ...page }: Pro
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${style}" ${integrityOf({ integrity }, 'style.css')}>`,
     attributes: html``,
-    nav: html`${siteLinks(dataset)}
+    nav: html`${siteLinks(dataset.name, historyUrl)}
 <a href="/docs">Docs</a>`,
     body: html`<h1 dir="auto">The accumulation program <code>${alias}</code></h1>
 <p class="lead">It buys <span dir="auto">${instrument}</span> by fixed rules, a little at a time, and never sells. It is judged by what one BTC has cost it, beside what
@@ -49,12 +58,20 @@ ${simulator(page.simulator)}${keyed(preview)}`,
 }
 
 /** The pages of the history, if the operator states where they are: this service does not have them. */
-const siteLinks = ({ name, public_url }: PageDataset): Markup =>
-  public_url === null
+const siteLinks = (name: string, url: string | null): Markup =>
+  url === null
     ? html`<span class="home">${name}</span>`
-    : html`<a class="home" href="${public_url}/">${name}</a>
-<a href="${public_url}/explore">Explore</a>
-<a href="${public_url}/versions">Versions</a>`
+    : html`<a class="home" href="${url}/">${name}</a>
+<a href="${url}/explore">Explore</a>
+<a href="${url}/versions">Versions</a>`
+
+/** What a reader calls each benchmark; the API has the short names. */
+const NAMES: Readonly<Record<BenchmarkName, string>> = {
+  dca: 'cost averaging',
+  vwap: 'market average',
+  lump_sum: 'lump sum',
+  hodl: 'holding',
+}
 
 const STATES: Readonly<Record<ProgramPreview['deployment_state'], string>> = {
   not_started: 'Not started: it buys nothing before the first bar of its window has closed.',
@@ -72,14 +89,14 @@ function state(preview: ProgramPreview, caveat: Caveat): Markup {
   return html`<p class="facts"><strong>${STATES[deployment_state]}</strong></p>
 <dl class="tiles">
 <div><dt>Average cost, US$</dt><dd>${digits(avg_cost_basis, hundredths)}</dd></div>
-<div><dt>Cheaper than dca</dt><dd>${digits(benchmarks.dca.pct_cheaper, exactPercent)}</dd></div>
+<div><dt>Cheaper than cost averaging</dt><dd>${digits(benchmarks.dca.pct_cheaper, exactPercent)}</dd></div>
 <div><dt>Deployed</dt><dd>${digits(pct_deployed, percent)}</dd></div>
 </dl>
 <section><h2>Where it is</h2>
 ${raw(shareBar('Part of the planned window that has passed', partsOf('passed', 'to come', passed(preview)), caveat))}
 <dl class="record">
-${row('Window', `${window.from} to ${window.to}, both days included, in bars of ${window.bars}`, 'Planned, so each contribution is known from the first day on.')}
-${row('Newest bar', as_of ?? 'none yet', definitionOf(FIELDS.as_of))}
+${row('Window', html`${dateText(window.from)} to ${dateText(window.to)}, both days included, in bars of ${window.bars}`, 'Planned, so each contribution is known from the first day on.')}
+${row('Newest bar', as_of === null ? 'none yet' : dateText(as_of), definitionOf(FIELDS.as_of))}
 ${row('First close, US$', digits(window.start_close, hundredths), definitionOf(FIELDS.window.shape.start_close))}
 ${row('Average cost, US$', digits(avg_cost_basis, hundredths), definitionOf(FIELDS.avg_cost_basis))}
 ${row('Deployed', digits(pct_deployed, percent), `${definitionOf(FIELDS.pct_deployed)} The rest waits as cash.`)}
@@ -125,12 +142,12 @@ ${raw(shareBar('Weights of the tiers', shares, caveat))}
 }
 
 function against({ avg_cost_basis, benchmarks }: ProgramPreview, caveat: Caveat): Markup {
-  const bars = BENCHMARK_NAMES.map(name => ({ label: name, value: benchmarks[name].pct_cheaper }))
+  const bars = BENCHMARK_NAMES.map(name => ({ label: NAMES[name], value: benchmarks[name].pct_cheaper }))
   return html`<section><h2 id="benchmarks">Compared with its benchmarks</h2>
 <p class="note">By how many percent one BTC was cheaper than by each benchmark. Below zero it was dearer.</p>
 ${avg_cost_basis === null ? 'Nothing is bought yet.' : raw(barChart({ id: 'cheaper', title: 'Percent cheaper than each benchmark', unit: 'percent', height: 200, caveat, bars }))}
 ${comparison('benchmarks', avg_cost_basis, benchmarks)}
-<p class="note">Cash that waits has bought nothing yet, so the program may have spent less than dca. The comparison with a dca that has spent as much
+<p class="note">Cash that waits has bought nothing yet, so the program may have spent less than cost averaging. The comparison with cost averaging that has spent as much
 (<code>at_equal_cash</code>) and the money-weighted return are in the <a href="/docs#/Program/program_performance">performance</a>, which needs the entitlement.</p></section>`
 }
 
@@ -142,7 +159,7 @@ function rolling({ rolling }: ProgramPreview, caveat: Caveat): Markup {
   const fields = FIELDS.rolling.unwrap().shape
   return html`<section><h2>Every start in the history</h2>
 <p>One window proves little, so the same program also runs for a year from every day that leaves room for it.</p>
-${raw(shareBar('Years in which it bought cheaper than dca', partsOf('cheaper than dca', 'not cheaper', win_rate_pct / 100), caveat))}
+${raw(shareBar('Years in which it bought cheaper than cost averaging', partsOf('cheaper', 'not cheaper', win_rate_pct / 100), caveat))}
 <dl class="record">
 ${row(
   'Starts',
@@ -150,7 +167,7 @@ ${row(
   `${definitionOf(fields.windows)} They overlap, so they are not independent.`,
 )}
 ${row('Cheaper', digits(win_rate_pct, percent), definitionOf(fields.win_rate_pct))}
-${row('Median', digits(median_pct_cheaper, exactPercent), 'Of how much cheaper than dca they bought, by the definition above.')}
+${row('Median', digits(median_pct_cheaper, exactPercent), 'Of how much cheaper than cost averaging they bought, by the definition above.')}
 </dl></section>`
 }
 
@@ -166,7 +183,7 @@ const KEYED = [
 ] as const
 
 const keyed = ({ alias }: ProgramPreview): Markup => html`<section><h2>What needs the entitlement</h2>
-<p>This page shows the open preview and no more: single purchases are not in it, and so there is no drawing of them. With a key that is entitled to
+<p>This page shows the open preview and no more: it has no single purchase, and none is drawn. With a key that is entitled to
 <code>${alias}</code>, the API also answers</p>
 <ul>${KEYED.map(([id, path, what]) => html`<li><a href="/docs#/Program/${id}"><code>${path}</code></a>: ${what}</li>`)}</ul></section>`
 
@@ -203,7 +220,7 @@ function answered({ simulation, isClamped }: NonNullable<Simulator['answer']>): 
 <div><dt>Average cost, US$</dt><dd>${digits(avg_cost_basis, hundredths)}</dd></div>
 </dl>
 ${comparison('simulation', avg_cost_basis, benchmarks)}
-<p class="note">dca has the cadence of the input.</p>`
+<p class="note">Cost averaging has the cadence of the input.</p>`
 }
 
 /** A published number with all of its digits for programs, and a rounded one for people. */
@@ -215,7 +232,7 @@ function definitionOf(field: z.ZodType): string {
   const inner = field instanceof z.ZodNullable ? (field.unwrap() as z.ZodType) : field // of a schema of zod
   const [, clause = ''] =
     /^(.*?)(?:, \d+ decimals)?[.;](?: |$)/.exec(field.description ?? inner.description ?? '') ?? []
-  return `${clause.replaceAll('`', '')}.`
+  return `${clause.replaceAll(/`(\w+)`/g, (_, word: string) => NAMES[word as BenchmarkName] ?? word)}.`
 }
 
 /** What the same dollars cost and bought, by the program and by each benchmark. `labelledBy` is the id of a heading. */
@@ -227,8 +244,8 @@ const comparison = (
 <div class="scroll" tabindex="0" role="region" aria-labelledby="${labelledBy}"><table class="compared">
 <thead><tr><th scope="col">By</th><th scope="col">Cost of 1 BTC, US$</th><th scope="col">BTC for 1000 US$</th><th scope="col">Cheaper, %</th></tr></thead>
 <tbody><tr class="total"><th scope="row">The program</th>${cost(average)}<td></td></tr>
-${BENCHMARK_NAMES.map(name => html`<tr><th scope="row">${name} <span class="note">${definitionOf(programPreview.shape.benchmarks.shape[name])}</span></th>${cost(against[name].value)}<td>${digits(against[name].pct_cheaper, hundredths)}</td></tr>`)}</tbody></table></div>
-<p class="note">The program, dca and lump_sum pay the costs of their purchases; vwap and hodl pay none. Cheaper: (1 − cost of the program ÷ cost by the benchmark) × 100.</p>`
+${BENCHMARK_NAMES.map(name => html`<tr><th scope="row">${NAMES[name]} <span class="note">${definitionOf(programPreview.shape.benchmarks.shape[name])}</span></th>${cost(against[name].value)}<td>${digits(against[name].pct_cheaper, hundredths)}</td></tr>`)}</tbody></table></div>
+<p class="note">The program, cost averaging and the lump sum pay the costs of their purchases; the market average and holding pay none. The API calls them <code>dca</code>, <code>lump_sum</code>, <code>vwap</code> and <code>hodl</code>. Cheaper: (1 − cost of the program ÷ cost by the benchmark) × 100.</p>`
 
 /** A cost, and what it makes of a thousand dollars. */
 const cost = (value: number | null): Markup =>

@@ -3,13 +3,29 @@ import { extent } from 'd3-array'
 import { html, raw } from 'hono/html'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { equityCurve } from '#core/figures/account-path.ts'
+import type { FigureValues } from '#core/figures/figure.ts'
+import { FEWEST_DAYS } from '#core/figures/series.ts'
 import { logarithmicScale } from './charts/axes.ts'
 import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'
-import { type FigureRow, figureOf, hundredths, isShort, NONE, percent, whole } from './format.ts'
+import {
+  counted,
+  dateText,
+  type FigureRow,
+  figure,
+  figureOf,
+  hundredths,
+  isShort,
+  percent,
+  whole,
+} from './format.ts'
 import type { Markup } from './layout.ts'
-import { acceptedOf, aliveness, badge, LIMIT, STATES, statePopover } from './sheet/record.ts'
+import { groupOf } from './sheet/groups.ts'
+import { acceptedOf, aliveness, badge, LIMIT, STATES, stateName, statePopover } from './sheet/record.ts'
 import { term } from './sheet/sections.ts'
+import { stackedCell } from './stacked-cell.ts'
+
+const NET: FigureRow = ['net_return_pct', 'Net return', percent]
 
 const FIGURES: readonly FigureRow[] = [
   ['cagr_pct', 'CAGR', percent],
@@ -18,36 +34,26 @@ const FIGURES: readonly FigureRow[] = [
   ['trade_count', 'Trades', whole],
 ]
 
-/** A column after the name. A script sorts by the `data` value of its cells, or by their text. */
+/** A column after the name, which a script sorts by the `data` value of its cells, or by their text. */
 type Column = {
   readonly title: string
-  /** Left out on narrow screens: the fact sheet has it. */
-  readonly isWide?: boolean
-  readonly isSorted?: false
   cell(strategy: StrategyData, snapshot: Snapshot): unknown
 }
 
 const COLUMNS: readonly Column[] = [
   {
-    title: 'Equity',
-    isWide: true,
-    isSorted: false,
-    cell: ({ daily }) => raw(sparkline(equityCurve(daily.values))),
+    title: NET[1],
+    cell: ({ daily, figures: { values } }) =>
+      html`${raw(sparkline(equityCurve(daily.values)))}${textOf(values, NET)}`,
   },
   ...FIGURES.map(row => ({
     title: row[1],
-    isWide: row[0] === 'trade_count',
-    cell: ({ figures: { values } }: StrategyData) => figureOf(values, row),
+    cell: ({ figures: { values } }: StrategyData) => textOf(values, row),
   })),
-  { title: 'Instrument', isWide: true, cell: ({ instrument }) => instrument },
-  {
-    title: 'History',
-    isWide: true,
-    cell: ({ window }) => html`${window.from ?? NONE} to<br>${window.to ?? NONE}`,
-  },
+  { title: 'Instrument', cell: ({ instrument }) => instrument },
+  { title: 'History', cell: historyOf },
   {
     title: 'Verified',
-    isWide: true,
     cell: (strategy, snapshot) => {
       const { length: count } = acceptedOf(snapshot, strategy)
       return html`${badge(strategy)}${count === 0 ? '' : html`<br>accepted findings: ${count}`}`
@@ -55,29 +61,103 @@ const COLUMNS: readonly Column[] = [
   },
 ]
 
-const wide = ({ isWide }: Column) => (isWide ? raw(' class="wide"') : '')
+/** Without a day there is no figure, not even a return of 0. */
+const textOf = (values: FigureValues, row: FigureRow) =>
+  values.n_days === 0 && row[0] !== 'trade_count' ? figure(null, row[2]) : figureOf(values, row)
 
-/** The table with its search, and what the names of its columns and of `others` open; `isChoice` puts a box beside each name. */
+/** How long, from when to when, and what ended it or is not over. */
+function historyOf(strategy: StrategyData): Markup {
+  const { window, daily, ended, figures } = strategy
+  const { ruin_t } = figures.values
+  const since = openSince(strategy)
+  const parts = [
+    html`<data value="${daily.values.length}">${counted(daily.values.length, 'day')}</data>`,
+    window.from !== null && window.to !== null && html`${dateText(window.from)} to ${dateText(window.to)}`,
+    since !== null && html`position open since ${dateText(since)}`,
+    typeof ruin_t === 'string' && html`ruined on ${dateText(ruin_t)}`,
+    ended !== null && html`ended: ${ended.reason}`,
+  ]
+  return html`${parts.filter(part => part !== false).map((part, i) => (i === 0 ? part : html`, <br>${part}`))}`
+}
+
+/** The day since which a position is open at the end of the history. */
+function openSince(strategy: StrategyData): string | null {
+  const { open_since: since } = groupOf(strategy, 'exposure')
+  return typeof since === 'string' ? since : null
+}
+
+/** A longer table scrolls in its place, so that what follows it can be reached. */
+const MOST_ROWS = 40
+
+/** The table with its filters, and what the names of its columns and of `others` open; `isChoice` puts a box beside each name. */
 export const strategiesTable = (
   snapshot: Snapshot,
   isChoice: boolean,
   others: readonly FigureRow[] = [],
 ): Markup => html`<section aria-labelledby="all"><h2 id="all">Strategies</h2>
-<p class="note">Each at its own base risk. A name opens the fact sheet. Of “Verified”: ${LIMIT} What the columns say: ${FIGURES.map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
-<p data-with-script><label>Search <input type="search" data-filter="strategies" autocomplete="off"></label> <span id="strategies-matches" role="status"></span></p>
-<div class="scroll${isChoice ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book" id="strategies" data-sortable>
-<thead><tr><th scope="col">Strategy</th>${COLUMNS.map(column => html`<th scope="col"${wide(column)}${column.isSorted === false ? raw(' data-sortable="no"') : ''}>${column.title}</th>`)}</tr></thead>
+<p class="note">Each at its own base risk. A name opens the fact sheet. Those that ended, were ruined or have fewer than ${FEWEST_DAYS} days stay last, however the table is sorted. Of “Verified”: ${LIMIT} What the columns say: ${[NET, ...FIGURES].map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
+${filters(snapshot)}
+<div class="scroll${isChoice || snapshot.strategies.length > MOST_ROWS ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book stacked" id="strategies" data-sortable>
+<thead><tr><th scope="col">Strategy</th>${COLUMNS.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${snapshot.strategies
   .toSorted((a, b) => rankOf(a) - rankOf(b))
   .map(
     strategy => html`
-<tr><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(column => html`<td${wide(column)}>${column.cell(strategy, snapshot)}</td>`)}</tr>`,
+<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(({ title, cell }) => stackedCell(title, cell(strategy, snapshot)))}</tr>`,
   )}</tbody></table></div>
-${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
+${definitions([...new Map([NET, ...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
 
-/** Those with a Sharpe ratio come first, those that ended last, and each part is in the order of the catalogue. */
-const rankOf = ({ ended, figures }: StrategyData): number =>
-  ended !== null ? 2 : isShort(figures.values) ? 1 : 0
+/** Those with a Sharpe ratio come first, those that ended or were ruined last, and each part is in the order of the catalogue. */
+const rankOf = ({ ended, figures: { values } }: StrategyData): number =>
+  ended !== null || values.ruined === true ? 2 : isShort(values) ? 1 : 0
+
+/** What a script filters and sorts a row by. */
+function filteredBy(strategy: StrategyData): Markup {
+  const { verification_state, instrument, daily, ended, figures } = strategy
+  const states = [
+    ended === null ? 'running' : 'ended',
+    ...(openSince(strategy) === null ? [] : ['open']),
+    ...(isShort(figures.values) ? ['short'] : []),
+  ]
+  return html` data-rank="${rankOf(strategy)}" data-days="${daily.values.length}" data-verified="${verification_state}" data-instrument="${instrument}" data-state="${states.join(' ')}"`
+}
+
+const STATE_NAMES = [
+  ['running', 'running'],
+  ['open', 'with an open position'],
+  ['short', `shorter than ${FEWEST_DAYS} days`],
+  ['ended', 'ended'],
+] as const
+
+/** Controls whose names are those of the address. Without a script every strategy is listed. */
+function filters({ strategies }: Snapshot): Markup {
+  const count = html`<span id="strategies-matches" role="status">${counted(strategies.length, 'strategy', 'strategies')}</span>`
+  if (strategies.length < 2) return html`<p>${count}</p>`
+  const verified = [...Map.groupBy(strategies, each => each.verification_state)].map(
+    ([state, of]) => [state, [...new Set(of.map(stateName))].join(' or ')] as const,
+  )
+  const instruments = [...new Set(strategies.map(({ instrument }) => instrument))]
+  return html`<form class="controls" data-filter="strategies" data-with-script>
+<label>Search <input type="search" name="search" autocomplete="off"></label>
+${choiceAmong('verified', 'Verified', verified)}
+${choiceAmong('state', 'State', STATE_NAMES)}
+${choiceAmong(
+  'instrument',
+  'Instrument',
+  instruments.toSorted().map(each => [each, each]),
+)}
+<label>Days, at least <input type="number" name="min_days" min="0"></label>
+${count}</form>`
+}
+
+const choiceAmong = (
+  name: string,
+  label: string,
+  options: readonly (readonly [string, string])[],
+): Markup | '' =>
+  options.length < 2
+    ? ''
+    : html`<label>${label} <select name="${name}"><option value="">all</option>${options.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>`
 
 const choiceOf = ({ id, name }: StrategyData): Markup =>
   html`<input data-with-script type="checkbox" name="with" value="${id}" aria-label="Choose ${name}"> `

@@ -20,7 +20,10 @@ export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({
   const { env, terminal } = runtime
   const environment = readEnvironment(runtime)
   await assertApart(environment.STORE_URL, environment.PRIVATE_STORE_URL)
-  await publishSampleOnce(environment, runtime)
+  const { HOST, SIGNALS_PORT } = environment
+  // An address that others do not reach, or a port that is not known yet, is in no page.
+  const hasAddress = !historyOnly && isLoopback(HOST) && SIGNALS_PORT !== 0
+  await publishSampleOnce(environment, runtime, hasAddress ? `http://${HOST}:${SIGNALS_PORT}/program` : null)
   // Only now: until then a signal ends the process at once, as it does a build.
   await serveUntilStopped(runtime, async started => {
     const { serveHistory } = await import('../services/serve-history.ts') // loaded only if it is needed
@@ -32,7 +35,8 @@ export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({
     const hasDemo = isLoopback(environment.HOST) && environment.REDIS_URL === null
     if (!historyOnly) {
       const { runSignals } = await import('../services/run-signals.ts')
-      signals = await runSignals({ environment, runtime, hasDemo })
+      const linked = { ...environment, HISTORY_BASE_URL: environment.HISTORY_BASE_URL ?? history.url }
+      signals = await runSignals({ environment: linked, runtime, hasDemo })
     }
     printExamples(history.url, signals, terminal)
     return signals === null ? [] : [signals.failed]
@@ -71,7 +75,11 @@ const programCommands = ({ url, demo }: RunningSignals): string[] => [
 ]
 
 /** Builds and publishes the sample book if nothing is published. Only the first run loads the code of a build. */
-async function publishSampleOnce(settings: Environment, runtime: Runtime): Promise<void> {
+async function publishSampleOnce(
+  settings: Environment,
+  runtime: Runtime,
+  programUrl: string | null,
+): Promise<void> {
   const { STORE_URL, PRIVATE_STORE_URL, s3 } = settings
   if ((await readHead(await openStore(STORE_URL, s3))) !== null) return
   runtime.terminal.note(`nothing is published in ${STORE_URL}: building the sample book there`)
@@ -95,7 +103,7 @@ async function publishSampleOnce(settings: Environment, runtime: Runtime): Promi
     effort: settings.BUILD_EFFORT,
   }
   try {
-    await writeSampleBook(book)
+    await writeSampleBook(book, programUrl)
     await buildVersion(order, runtime)
   } catch (error) {
     if (!(error instanceof Error) || !error.message.includes(OTHER_BYTES_REMEDY)) throw error

@@ -5,7 +5,7 @@ import { chartCsv, chartTable } from '../chart-data.ts'
 import type { LineChart } from '../charts/line-chart.ts'
 import { escapeText } from '../charts/svg.ts'
 import { followCharts, prepareCharts } from './chart-reader.ts'
-import { createView, download, one, say, sentenceOf } from './dom.ts'
+import { createView, download, one, replaceQuery, say, sentenceOf } from './dom.ts'
 
 const { risk_pct, from, to } = PARAMETERS
 export const ADDRESS = { risk_pct, from, to }
@@ -66,7 +66,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
   const change = (changes: Partial<Address>, isKept = true): void => {
     address = { ...address, ...changes }
     refused = []
-    if (isKept) history.replaceState(null, '', canonicalUrl(location.pathname, page.parameters, address))
+    if (isKept) replaceQuery(Object.keys(page.parameters), canonicalUrl('', page.parameters, address))
     void show()
   }
   const showYears = async (years: number): Promise<void> => {

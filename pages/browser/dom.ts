@@ -117,6 +117,19 @@ export function createView<Model>(
 const whenIdle = (run: () => void): unknown =>
   window.requestIdleCallback?.(run, { timeout: 200 }) ?? setTimeout(run, 50)
 
+/** Puts `query` into the address in the place of the parameters of these names; those of other controls stay. */
+export function replaceQuery(names: readonly string[], query: string): void {
+  const others = location.search.slice(1).split('&')
+  const pairs = [
+    ...others.filter(pair => pair !== '' && !names.includes(pair.split('=')[0]!)),
+    ...query
+      .slice(1)
+      .split('&')
+      .filter(pair => pair !== ''),
+  ]
+  history.replaceState(null, '', location.pathname + (pairs.length === 0 ? '' : `?${pairs.sort().join('&')}`))
+}
+
 export function download(name: string, text: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))

@@ -3,12 +3,12 @@ import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import type { Series } from '#core/figures/series.ts'
 import { chartCsv } from '../chart-data.ts'
-import { type Choice, MOST_CHOSEN, printChoice, readChoice } from '../explore/choice.ts'
+import { CHOICE, type Choice, MOST_CHOSEN, printChoice, readChoice } from '../explore/choice.ts'
 import { type ExploreFacts, type ExploreModel, exploreModel } from '../explore/model.ts'
 import { SECTIONS } from '../explore/sections.ts'
 import { percent } from '../format.ts'
 import { followCharts, prepareCharts } from './chart-reader.ts'
-import { createView, download, one, pageFacts, say, sentenceOf, startPage } from './dom.ts'
+import { createView, download, one, pageFacts, replaceQuery, say, sentenceOf, startPage } from './dom.ts'
 import { loadReturns } from './load-returns.ts'
 import { startTables } from './sortable.ts'
 
@@ -17,6 +17,7 @@ const known = new Set(facts.strategies.map(({ id }) => id))
 const form = one<HTMLFormElement>('#choice')
 const control = <E extends Element>(name: string): E => one<E>(`#choice [name=${name}]`)
 const risk = control<HTMLSelectElement>('risk_pct')
+const days = control<HTMLSelectElement>('days')
 const csv = control<HTMLButtonElement>('csv')
 const [fromInput, toInput] = [control<HTMLInputElement>('from'), control<HTMLInputElement>('to')]
 
@@ -61,6 +62,7 @@ function showControls(): void {
     risk.add(new Option(percent(100 * Number(level), 4), level))
   }
   risk.value = level
+  days.value = choice.days
   fromInput.value = choice.from === null ? '' : toIsoDate(choice.from)
   toInput.value = choice.to === null ? '' : toIsoDate(choice.to)
   for (const box of document.querySelectorAll<HTMLInputElement>('input[name=with]')) {
@@ -81,7 +83,7 @@ function showWeights(): void {
 function change(changes: Partial<Choice>): void {
   const query = printChoice({ ...choice, ...changes })
   ;({ choice, problems } = readChoice(new URLSearchParams(query), known))
-  history.replaceState(null, '', location.pathname + printChoice(choice))
+  replaceQuery(Object.keys(CHOICE), printChoice(choice))
   void show()
 }
 
@@ -92,6 +94,7 @@ form.addEventListener('change', () =>
     risk_pct: risk.value === '' ? null : Number(risk.value),
     from: dayIn(fromInput),
     to: dayIn(toInput),
+    days: days.value === 'own' ? 'own' : 'common',
   }),
 )
 form.addEventListener('submit', event => event.preventDefault())

@@ -1,9 +1,10 @@
-// Tables that a reader sorts by a click on a heading, and filters by typing.
+// Tables that a reader sorts by a click on a heading, and filters by controls whose values the address keeps.
+import { replaceQuery } from './dom.ts'
 
-/** Makes every `table[data-sortable]` sortable, and filters each by the `input[data-filter]` that names it. */
+/** Makes every `table[data-sortable]` sortable, and filters each by the `form[data-filter]` that names it. */
 export function startTables(): void {
   for (const table of document.querySelectorAll<HTMLTableElement>('table[data-sortable]')) makeSortable(table)
-  for (const input of document.querySelectorAll<HTMLInputElement>('input[data-filter]')) makeFilter(input)
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-filter]')) makeFilter(form)
 }
 
 function makeSortable(table: HTMLTableElement): void {
@@ -16,13 +17,19 @@ function makeSortable(table: HTMLTableElement): void {
     button.append(...heading.childNodes)
     heading.append(button)
     button.addEventListener('click', () => {
-      const rows = [...body.rows].map(row => ({ row, key: keyOf(row.cells[column]!) }))
+      const rows = [...body.rows].map(row => ({
+        row,
+        key: keyOf(row.cells[column]!),
+        rank: Number(row.dataset.rank ?? 0),
+      }))
       const isText = rows.some(({ key }) => typeof key === 'string') // words begin with A, numbers with the largest
       const isAscending = heading.ariaSort === null ? isText : heading.ariaSort === 'descending'
       for (const each of headings) each.ariaSort = null
       heading.ariaSort = isAscending ? 'ascending' : 'descending'
       const sign = isAscending ? 1 : -1
-      body.append(...rows.sort((a, b) => compare(a.key, b.key, sign)).map(({ row }) => row))
+      body.append(
+        ...rows.sort((a, b) => a.rank - b.rank || compare(a.key, b.key, sign)).map(({ row }) => row),
+      )
     })
   })
 }
@@ -41,14 +48,41 @@ function compare(a: number | string | null, b: number | string | null, sign: num
   return sign * String(a).localeCompare(String(b), 'en')
 }
 
-function makeFilter(input: HTMLInputElement): void {
-  const table = document.getElementById(input.dataset.filter ?? '') as HTMLTableElement // as the page names it
-  const matches = document.getElementById(`${table.id}-matches`)
-  input.addEventListener('input', () => {
-    const wanted = input.value.trim().toLowerCase()
+/** Whether a row has what a control asks for: one of the words of its `data` attribute unless there is a rule here. */
+const RULES: Readonly<Record<string, (row: HTMLTableRowElement, wanted: string) => boolean>> = {
+  search: ({ textContent }, wanted) => textContent.toLowerCase().includes(wanted.trim().toLowerCase()),
+  min_days: ({ dataset }, wanted) => Number(dataset.days) >= Number(wanted),
+}
+
+function makeFilter(form: HTMLFormElement): void {
+  const table = document.getElementById(form.dataset.filter ?? '') as HTMLTableElement // as the page names it
+  const fields = [...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[name]')]
+  const given = new URLSearchParams(location.search)
+  for (const field of fields) {
+    field.value = given.get(field.name) ?? ''
+    if (field.value === '' && field instanceof HTMLSelectElement) field.selectedIndex = 0 // no option has the value
+  }
+  const apply = (): void => {
+    const asked = fields.filter(({ value }) => value.trim() !== '')
     const rows = [...table.tBodies[0]!.rows]
-    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted)
-    const count = rows.filter(row => !row.hidden).length
-    if (matches !== null) matches.textContent = wanted === '' ? '' : `${count} of ${rows.length}`
+    for (const row of rows)
+      row.hidden = !asked.every(({ name, value }) =>
+        RULES[name] ? RULES[name](row, value) : row.dataset[name]?.split(' ').includes(value),
+      )
+    const [all, count] = [`${rows.length} strategies`, rows.filter(row => !row.hidden).length]
+    document.getElementById(`${table.id}-matches`)!.textContent =
+      asked.length === 0 ? all : `${count} of ${all}`
+  }
+  form.addEventListener('submit', event => event.preventDefault())
+  form.addEventListener('input', () => {
+    apply()
+    const query = new URLSearchParams(
+      fields.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
+    )
+    replaceQuery(
+      fields.map(({ name }) => name),
+      `?${query}`,
+    )
   })
+  apply()
 }

@@ -9,6 +9,7 @@ import {
   readQuery,
   refuse,
   type ValuesOf,
+  wordParameter,
 } from '#core/contract/parameters.ts'
 
 /** More lines than this cannot be told apart in one chart. */
@@ -35,12 +36,16 @@ const weights: Parameter<readonly number[] | null> = {
 }
 
 const { risk_pct, from, to, ids } = PARAMETERS
-const CHOICE = { risk_pct, from, to, with: ids, weights }
+const days = wordParameter('Days of the figures: those that all chosen strategies have, or each its own.', [
+  'common',
+  'own',
+])
+export const CHOICE = { risk_pct, from, to, with: ids, weights, days }
 
-/** The strategies in their order, a weight for each or null for equal weights, and the risk level and range of the API. */
+/** The strategies in their order, a weight for each or null for equal weights, the risk level and range of the API, and whose days. */
 export type Choice = ValuesOf<typeof CHOICE>
 
-const NO_CHOICE: Choice = { risk_pct: null, from: null, to: null, with: null, weights: null }
+const NO_CHOICE: Choice = { risk_pct: null, from: null, to: null, with: null, weights: null, days: 'common' }
 
 /** The query of a choice, from the question mark on; empty without a choice. */
 export const printChoice = (choice: Choice): string => canonicalUrl('', CHOICE, choice)

@@ -1,4 +1,5 @@
 // The explorer: a portfolio of chosen strategies as a pure function of their published returns and of the choice.
+import type { EpochDay } from '#core/calendar.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, rescaled, riskLevel } from '#core/dataset/resources/risk-level.ts'
@@ -53,11 +54,16 @@ export function exploreModel(facts: ExploreFacts, returns: ReadonlyMap<string, S
     const daily = { ...base, values: rescaled(base.values, strategy, level) }
     return [{ strategy, daily, weight: choice.weights?.[i] ?? 1 }]
   })
-  const common = { facts, choice, level }
-  if (whole.length === 0) return { ...common, members: [], portfolio: null, correlation: [], charts: null }
+  const series = whole.map(({ daily }) => daily)
+  const common = commonDays(series)
+  const days = choice.days === 'own' ? null : common
+  const [from, to] = [latest(choice.from, days?.from), earliest(choice.to, days?.to)]
+  // Whether all figures are over the same days, and else, if they should be, why they cannot be.
+  const basis = { facts, choice, level, days, gap: common === null ? gapOf(whole) : null }
+  if (whole.length === 0) return { ...basis, members: [], portfolio: null, correlation: [], charts: null }
   const sum = whole.reduce((total, { weight }) => total + weight, 0)
   const member = (of: Omit<Member, 'daily' | 'figures'>, risk: number, series: Series): Member => {
-    const daily = sliceSeries(series, choice.from, choice.to)
+    const daily = sliceSeries(series, from, to)
     const block = compounded({ id: of.id, base_risk_pct: risk }, level, () =>
       performanceFigures(daily, completeWeeks(daily), 1),
     )
@@ -66,19 +72,38 @@ export function exploreModel(facts: ExploreFacts, returns: ReadonlyMap<string, S
   const members = whole.map(({ strategy: { id, name, base_risk_pct }, daily, weight }, i) =>
     member({ id, name, kind: `series${(i + 1) % 12}`, share: weight / sum }, base_risk_pct, daily),
   )
-  const book = weightedBook(
-    whole.map(({ daily }) => daily),
-    i => whole[i]!.weight,
-  )
+  const book = weightedBook(series, i => whole[i]!.weight)
   const portfolio = member({ id: 'portfolio', name: 'Portfolio', kind: 'main', share: 1 }, 1, book.daily)
   return {
-    ...common,
+    ...basis,
     members,
     portfolio,
     // Cell (i, j) of the members; null if undefined.
     correlation: members.map(a => members.map(b => correlationOf(a, b))),
     charts: chartsOf(facts, members, portfolio),
   }
+}
+
+const latest = (a: EpochDay | null, b: EpochDay | undefined) => (b === undefined ? a : Math.max(a ?? b, b))
+const earliest = (a: EpochDay | null, b: EpochDay | undefined) => (b === undefined ? a : Math.min(a ?? b, b))
+
+/** The first and the last day that all series have; null if there is none. */
+function commonDays(series: readonly Series[]) {
+  const [from, to] = [Math.max(...series.map(({ first }) => first)), Math.min(...series.map(lastDay))]
+  return series.length > 0 && from <= to ? { from, to } : null
+}
+
+/** Which of some strategies without a common day have none: one without any, or the one that ends first and the one that begins last. */
+function gapOf(whole: readonly { readonly strategy: { readonly name: string }; readonly daily: Series }[]) {
+  const named = whole.map(({ strategy: { name }, daily }) => ({
+    name,
+    first: daily.first,
+    last: lastDay(daily),
+  }))
+  const empty = named.find(({ first, last }) => last < first)
+  const [early] = named.toSorted((a, b) => a.last - b.last)
+  const [late] = named.toSorted((a, b) => b.first - a.first)
+  return { empty: empty?.name ?? null, early, late }
 }
 
 function correlationOf(a: Member, b: Member): number | null {

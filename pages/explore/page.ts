@@ -19,7 +19,7 @@ export const explorePage = (snapshot: Snapshot): Page => ({
 
 /** What needs a script is hidden until the script runs. */
 const body = (snapshot: Snapshot, facts: ExploreFacts): Markup => html`<h1>Explorer</h1>
-<p class="lead" data-with-script>Choose up to ${MOST_CHOSEN} strategies in the table. Below it they are drawn side by side, and as one portfolio, at any risk level and over any range.</p>
+<p class="lead" data-with-script>Choose up to ${MOST_CHOSEN} strategies in the table. <a href="#portfolio">Below it</a> they are drawn side by side, and as one portfolio, at any risk level, over the days that all of them have or any range.</p>
 <p data-without-script>The table below lists every strategy, with a link to its sheet. To choose strategies and to see them as a portfolio, allow scripts of this site.</p>
 ${strategiesTable(snapshot, true, FIGURES)}
 <section data-with-script class="portfolio" aria-labelledby="portfolio">
@@ -28,6 +28,7 @@ ${strategiesTable(snapshot, true, FIGURES)}
 <label>Risk a trade <select name="risk_pct"><option value="">own base risk of each</option>${riskSteps(
   facts.max_modelled_risk_pct,
 ).map(level => html`<option value="${toText(level)}">${percent(100 * level, 2)}</option>`)}</select></label>
+<label>Days <select name="days"><option value="common">that all have</option><option value="own">each its own</option></select></label>
 <label>From <input type="date" name="from"></label>
 <label>To <input type="date" name="to"></label>
 <button type="button" name="whole">Whole range</button>

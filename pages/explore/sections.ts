@@ -1,11 +1,22 @@
 // The sections of the explorer: each is the HTML of one part of the model, at night and in the browser.
 import { html, raw } from 'hono/html'
+import { toIsoDate } from '#core/calendar.ts'
 import { bookSection } from '../book-charts.ts'
 import { chartTable } from '../chart-data.ts'
 import type { LineChart } from '../charts/line-chart.ts'
-import { type FigureRow, figure, figureOf, hundredths, percent, whole } from '../format.ts'
+import {
+  counted,
+  dateText,
+  dayText,
+  type FigureRow,
+  figure,
+  figureOf,
+  hundredths,
+  percent,
+} from '../format.ts'
 import type { Markup } from '../layout.ts'
 import { term } from '../sheet/sections.ts'
+import { stackedCell } from '../stacked-cell.ts'
 import { MOST_CHOSEN } from './choice.ts'
 import type { ExploreModel, Member } from './model.ts'
 
@@ -31,21 +42,40 @@ const scrolling = (label: string, table: Markup): string =>
 
 const riskText = (fraction: number): string => percent(100 * fraction, 2)
 
-function statusText({ portfolio, members, level, choice }: ExploreModel): string {
+function statusText(model: ExploreModel): string {
+  const { portfolio, members, level, choice } = model
   if (portfolio === null) return `Choose up to ${MOST_CHOSEN} strategies in the table above.`
-  const { daily, figures } = portfolio
-  if (daily.values.length === 0)
-    return 'None of the chosen strategies has days in this range. Choose a wider range.'
-  const range = `from ${figures.start} to ${figures.end}`
+  if (portfolio.daily.values.length === 0)
+    return `${model.days === null ? 'None of the chosen strategies has days in this range' : 'The chosen strategies have no common day in this range'}. Choose a wider range.`
   const at = level === null ? 'its own base risk' : riskText(level.effective) + ' risk a trade'
   const cap =
     level === null || level.effective === level.requested
       ? ''
       : `, the cap of this version; ${riskText(level.requested)} was asked for`
-  if (members.length === 1)
-    return `1 strategy at ${at}${cap}, ${range}. Computed here from the published returns.`
   const weights = choice.weights === null ? 'equal weights' : 'the weights below'
-  return `${members.length} strategies with ${weights}, each at ${at}${cap}, rebalanced daily, ${range}. On days without a return of some strategies, the others share their weights. Computed here from the published returns.`
+  const what =
+    members.length === 1
+      ? `1 strategy at ${at}${cap}.`
+      : `${members.length} strategies with ${weights}, each at ${at}${cap}, rebalanced daily.`
+  return `${daysSentence(model, portfolio)} ${what} Computed here from the published returns.`
+}
+
+const spanText = ({ figures: { start, end } }: Member): string =>
+  `${dayText(String(start))} to ${dayText(String(end))}`
+
+/** Over which days the figures are, and why not over common ones. */
+function daysSentence({ days, gap, choice, members }: ExploreModel, portfolio: Member): string {
+  const span = `${spanText(portfolio)}, ${counted(portfolio.daily.values.length, 'day')}`
+  if (members.length === 1) return `Over its days: ${span}.`
+  if (days !== null) return `Over the days that all ${members.length} have: ${span}.`
+  const own = `over its own days, as its row says; the portfolio is of ${span}, and on days without a return of some strategies, the others share their weights.`
+  if (choice.days === 'own' || gap === null) return `Each ${own}`
+  const { empty, early, late } = gap
+  const why =
+    empty === null
+      ? `${early?.name} ends on ${dayText(toIsoDate(early?.last ?? 0))}, and ${late?.name} begins on ${dayText(toIsoDate(late?.first ?? 0))}`
+      : `${empty} has no day yet`
+  return `There is no day that all ${members.length} have: ${why}. So each is shown ${own}`
 }
 
 /** The values of the inputs are set by the script, so that typing one does not draw the table again. */
@@ -72,25 +102,29 @@ export const FIGURES: readonly FigureRow[] = [
   ['sharpe_daily_annualized', 'Sharpe, daily', hundredths],
   ['sortino_daily_annualized', 'Sortino, daily', hundredths],
   ['sharpe_weekly_annualized', 'Sharpe, weekly', hundredths],
-  ['n_days', 'Days', whole],
 ]
-
-/** The others are left out on narrow screens. */
-const NARROW = ['cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized']
-
-const wide = (field: string) => (NARROW.includes(field) ? '' : raw(' class="wide"'))
 
 function figuresTable({ portfolio, members }: ExploreModel): string {
   if (portfolio === null) return ''
-  const row = ({ name, share, figures }: Member) =>
-    html`<tr><th scope="row">${name}</th><td class="wide">${figure(share, part => percent(100 * part))}</td>${FIGURES.map(each => html`<td${wide(each[0])}>${figureOf(figures, each)}</td>`)}</tr>`
+  const row = (member: Member) =>
+    html`<tr><th scope="row">${member.name}</th>${stackedCell('Days', daysOf(member))}${stackedCell(
+      'Share',
+      figure(member.share, part => percent(100 * part)),
+    )}${FIGURES.map(each => stackedCell(each[1], figureOf(member.figures, each)))}</tr>`
   return scrolling(
     'Figures',
-    html`<table><thead><tr><th scope="col">Strategy</th><th scope="col" class="wide">Share</th>${FIGURES.map(([field, title]) => html`<th scope="col"${wide(field)}>${term(`of-${field}`, title)}</th>`)}</tr></thead><tbody>${[portfolio, ...members].map(row)}</tbody></table>`,
+    html`<table class="stacked figures-of"><thead><tr><th scope="col">Strategy</th><th scope="col">Days</th><th scope="col">Share</th>${FIGURES.map(([field, title]) => html`<th scope="col">${term(`of-${field}`, title)}</th>`)}</tr></thead><tbody>${[portfolio, ...members].map(row)}</tbody></table>`,
   )
 }
 
-function correlationTable({ members, correlation }: ExploreModel): string {
+function daysOf({ daily: { values }, figures: { start, end } }: Member): Markup {
+  const length = html`<data value="${values.length}">${counted(values.length, 'day')}</data>`
+  return values.length === 0
+    ? length
+    : html`${length}, <br>${dateText(String(start))} to ${dateText(String(end))}`
+}
+
+function correlationTable({ members, correlation, days }: ExploreModel): string {
   if (members.length < 2) return ''
   const rows = members.map(
     ({ name }, i) =>
@@ -98,7 +132,7 @@ function correlationTable({ members, correlation }: ExploreModel): string {
   )
   return scrolling(
     'Correlation',
-    html`<table><caption>Correlation of daily returns over the days that both have in the range, 30 or more.</caption>
+    html`<table><caption>Correlation of daily returns over ${days === null ? 'the days that both have in the range' : 'these days'}, 30 or more.</caption>
 <thead><tr><th scope="col">Strategy</th>${members.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`,
   )
 }

@@ -47,14 +47,18 @@ const RETURNS_FROM: EpochDay = toEpochDay(Date.UTC(2021, 2, 1))
 /**
  * Writes the sample book: a synthetic market of eight and a half years, six strategies as modules, one as a
  * ledger and one as reported returns, and an accumulation program on the same prices. The same bytes at every
- * call. Refuses a folder that has something in it.
+ * call with the same address of the program's page, which pages link to. Refuses a folder that has something in it.
  */
-export async function writeSampleBook(dir: string): Promise<void> {
+export async function writeSampleBook(dir: string, programUrl: string | null = null): Promise<void> {
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, (SAMPLE_AS_OF + 1) * DAY_MS)
   const weekly = run(weeklyRule('rowan'), market, LEDGER_FROM)
   const monthly = run(turnOfMonthRule('willow'), market, RETURNS_FROM)
+  const catalogue = await textOf('catalogue.yaml')
   await writeNewFolder(dir, {
-    'catalogue.yaml': await textOf('catalogue.yaml'),
+    'catalogue.yaml': catalogue.replace(
+      'service:\n',
+      programUrl === null ? '$&' : `$&  program_url: ${programUrl}\n`,
+    ),
     'program.yaml': await textOf('program.yaml'),
     ...marketFiles('BTCUSDT-PERP', market),
     ...spotFiles('BTCUSDT-SPOT-SYNTHETIC', market),

@@ -81,7 +81,7 @@ test('a publisher who removes a strategy that lost: the build stops, and a line 
     'A strategy that is over stays in the catalogue with `ended`; or remove it with --remove elm --reason TEXT, ',
   )
   expect(await forgery.page('index.html', V2)).toContain(
-    `A strategy (elm), 14 days, published since ${V1}, removed on 2024-01-15. Reason: ${WHY}`,
+    `A strategy (elm), 14 days, published since 15 January 2024, removed on 15 January 2024. Reason: ${WHY}`,
   )
   expect(await versions()).toContain(`Removed: elm. Reason: ${WHY}`)
   expect(await forgery.data('dataset.json', V2)).toMatchObject({ removed: [{ id: 'elm', reason: WHY }] })

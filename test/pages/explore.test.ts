@@ -14,6 +14,7 @@ import { SECTIONS } from '#pages/explore/sections.ts'
 import { riskSteps } from '#pages/risk-steps.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
+import { oddBook } from '../support/books/odd-book.ts'
 import { forAll } from '../support/for-all.ts'
 
 const wave = (length: number, phase: number) =>
@@ -40,18 +41,19 @@ const day = (text: string) => parseIsoDate(text)!
 
 test('the address of the explorer holds the choice, and is printed as it is read', () => {
   const { choice, problems } = choose(
-    'weights=3,1&with=birch,hazel&risk_pct=0.010&from=2023-04-01&to=2023-12-31',
+    'weights=3,1&with=birch,hazel&days=own&risk_pct=0.010&from=2023-04-01&to=2023-12-31',
   )
   expect(problems).toEqual([])
   expect(choice).toEqual({
     with: ['birch', 'hazel'],
     weights: [3, 1],
+    days: 'own',
     risk_pct: 0.01,
     from: day('2023-04-01'),
     to: day('2023-12-31'),
   })
   expect(printChoice(choice)).toBe(
-    '?from=2023-04-01&risk_pct=0.01&to=2023-12-31&weights=3,1&with=birch,hazel',
+    '?days=own&from=2023-04-01&risk_pct=0.01&to=2023-12-31&weights=3,1&with=birch,hazel',
   )
   expect(choose(printChoice(choice)).choice).toEqual(choice)
   expect(printChoice(choose('').choice)).toBe('')
@@ -109,9 +111,50 @@ test('a portfolio is rescaled to the level by the base risk of each, clamped to 
   expect(portfolio?.figures.max_drawdown_pct).toBeCloseTo(Number(expected.max_drawdown_pct), 6)
 })
 
+test('strategies are compared over the days that all have, which their figures and the first sentence say, or each over its own', () => {
+  const spans = (query: string) => {
+    const { members, portfolio } = modelOf(query)
+    return [portfolio!, ...members].map(({ figures: { start, end, n_days } }) => `${start} ${end} ${n_days}`)
+  }
+  const [common, birch, hazel] = [
+    '2023-03-02 2024-02-04 340',
+    '2023-01-01 2024-02-04 400',
+    '2023-03-02 2024-07-13 500',
+  ]
+  expect(spans('with=birch,hazel')).toEqual([common, common, common])
+  expect(spans('with=birch,hazel&days=own')).toEqual(['2023-01-01 2024-07-13 560', birch, hazel])
+  expect(SECTIONS.status(modelOf('with=birch,hazel'))).toMatch(
+    /^Over the days that all 2 have: 2 March 2023 to 4 February 2024, 340 days\. /,
+  )
+  expect(SECTIONS.status(modelOf('with=birch,hazel&days=own'))).toMatch(
+    /^Each over its own days, as its row says; /,
+  )
+  expect(SECTIONS.figures(modelOf('with=birch,hazel&days=own')).match(/\d+ days/g)).toEqual([
+    '560 days',
+    '400 days',
+    '500 days',
+  ])
+  expect(SECTIONS.status(modelOf('with=birch,hazel&to=2023-03-01'))).toContain('no common day in this range')
+})
+
+test.each(casesOf<[string, string]>`
+with=ended,other-290,two-days -> ended ends on 24 February 2024, and two-days begins on 30 May 2024
+with=usual,no-day -> no-day has no day yet`)(
+  'strategies of ?%s, which share no day, are shown each over its own, with the sentence: %s',
+  (query, why) => {
+    const odd = oddBook(300)
+    const daily = new Map(odd.strategies.map(each => [each.id, each.daily]))
+    const { choice } = readChoice(new URLSearchParams(query), new Set(daily.keys()))
+    const model = exploreModel(exploreFacts(odd), daily, choice)
+    expect(SECTIONS.status(model)).toContain(`: ${why}. So each is shown over its own days`)
+    for (const { id, daily: shown } of model.members)
+      expect(shown.values).toHaveLength(daily.get(id)!.values.length)
+  },
+)
+
 test('a portfolio has the correlations of the matrix', () => {
   const { rho, size } = snapshot.correlation.daily
-  expect(modelOf('with=birch,hazel,stump').correlation).toEqual([
+  expect(modelOf('with=birch,hazel,stump&days=own').correlation).toEqual([
     [1, Number(rho[1]!.toFixed(8)), null],
     [Number(rho[size]!.toFixed(8)), 1, null],
     [null, null, 1],
@@ -119,7 +162,7 @@ test('a portfolio has the correlations of the matrix', () => {
 })
 
 test('a portfolio as CSV has a row a day and a column a line', () => {
-  const { charts } = modelOf('with=birch,stump&from=2023-03-01&to=2023-03-03&risk_pct=0.02')
+  const { charts } = modelOf('with=birch,stump&from=2023-03-01&to=2023-03-03&risk_pct=0.02&days=own')
   const rows = chartCsv(charts!.equity).trimEnd().split('\r\n')
   expect(rows.map(row => row.split(',').length)).toEqual([4, 4, 4, 4])
   expect(rows[0]).toBe('t,Birch,Stump,Portfolio')

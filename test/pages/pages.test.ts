@@ -10,6 +10,7 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
 import { anySnapshot } from '#test/support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { oddBook } from '#test/support/books/odd-book.ts'
 import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
 import configs, { PAGE_SCRIPTS } from '../../rolldown.config.ts'
 import { forAll } from '../support/for-all.ts'
@@ -145,30 +146,40 @@ test('the lines of every instrument differ in the chart of the book', () => {
   expect(new Set([...kinds, 'main']).size).toBe(instruments.length + 1)
 })
 
-test('the book and the explorer of 250 strategies are whole and take less than 200 bytes compressed for each', () => {
-  const returns = (seed: number) =>
-    Array.from({ length: 700 }, (_, i) => Math.sin(i * (1 + (seed % 97) / 31) + seed) / 40)
-  const trades = [{ entry_time: 1.7e12, exit_time: 1.7001e12, account_return: 0.02 }]
-  const [first, ...others] = Array.from({ length: 250 }, (_, i) => i)
-  const one = (i: number) => ({
-    id: `strategy-${i}`,
-    name: `Strategy number ${i}`,
-    returns: returns(i),
-    trades,
-  })
-  const few = handSnapshot([one(first!)])
-  const strategies = [few, ...others.map(i => handSnapshot([one(i)]))].map(({ strategies }) => strategies[0]!)
-  const size = strategies.length
-  const correlation = { ...few.correlation.daily, size, rho: new Float64Array(size * size).fill(0.25) }
-  const snapshot = { ...few, strategies, correlation: { daily: correlation, weekly: correlation } }
-  const pages = pagesOf(snapshot)
+test('the book and the explorer of 300 strategies are whole and take less than 200 bytes compressed for each', () => {
+  const pages = pagesOf(oddBook(300))
   for (const file of ['index.html', 'explore.html']) {
     const page = pages.get(file)!()
     expectWhole(file, page)
     const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
-    expect(brotliCompressSync(page, quality).length / size, file).toBeLessThan(200)
-    expect(page.match(/sheet\.html"/g)).toHaveLength(size)
+    expect(brotliCompressSync(page, quality).length / 300, file).toBeLessThan(200)
+    expect(page.match(/<tr data-rank=/g)).toHaveLength(300)
   }
+})
+
+test('the table of strategies shows what is short, open, ruined or ended, and has it last', () => {
+  const rows = pagesOf(oddBook()).get('index.html')!().match(/<tr data-rank=.*?<\/tr>/gs)!
+  const said = rows.map(row => [
+    /strategies\/([\w-]+)/.exec(row)![1],
+    / data-state="([^"]*)"/.exec(row)![1],
+    /data-of="History">(.*?)<\/td>/s.exec(row)![1]!.replaceAll(/<[^>]*>/g, ''),
+  ])
+  expect(said).toEqual([
+    [
+      'only-open',
+      'running open',
+      '120 days, 2 February 2024 to 31 May 2024, position open since 5 February 2024',
+    ],
+    ['huge', 'running', '397 days, 1 May 2023 to 31 May 2024'],
+    ['usual', 'running', '397 days, 1 May 2023 to 31 May 2024'],
+    ['no-day', 'running short', '0 days'],
+    ['one-day', 'running short', '1 day, 31 May 2024 to 31 May 2024'],
+    ['two-days', 'running short', '2 days, 30 May 2024 to 31 May 2024'],
+    ['ruined', 'running', '397 days, 1 May 2023 to 31 May 2024, ruined on 17 November 2023'],
+    ['ended', 'ended', '300 days, 1 May 2023 to 24 February 2024, ended: The exchange closed.'],
+  ])
+  expect(rows[3]).not.toContain('%')
+  expect(rows[5]).toContain('2 days: too short')
 })
 
 test('the style sheet moves nothing by itself, for those who ask for less motion, too', () => {

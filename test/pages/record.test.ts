@@ -69,6 +69,6 @@ test('the list and the sheet show that a strategy is over, and why, or when it l
 
 test('the page of the book has a line of every strategy that was removed, with the reason', () => {
   expect(textOf('index.html', oak)).toContain(
-    'Yew (yew), 900 days, published since 2023-01-01T00:15:00Z, removed on 2024-05-01. Reason: it lost',
+    'Yew (yew), 900 days, published since 1 January 2023, removed on 1 May 2024. Reason: it lost',
   )
 })

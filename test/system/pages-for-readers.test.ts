@@ -6,6 +6,7 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
 import { fileKey, PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
 import { aNight, type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
+import { oddBook } from '../support/books/odd-book.ts'
 import { pagesOf } from '../support/browser/rendered-pages.ts'
 import { inaccessibleOn, openBlank, type PageOptions, photograph } from '../support/browser/shared-browser.ts'
 
@@ -136,6 +137,34 @@ test.each([1, 9, 15, 25])('a sheet of %i years prints on one page of A4 and of L
     expect(await page.locator(`section.${name}`).isVisible(), name).toBe(false)
   expect(complaints).toEqual([])
 })
+
+test('a book of 300 strategies prints on six pages of A4 or of Letter at most, with the columns named and every row', async () => {
+  const { page, complaints, show } = await open(oddBook(300))
+  await show('index.html')
+  for (const format of ['A4', 'Letter']) {
+    const pdf = (await page.pdf({ format })).toString('latin1')
+    expect(pdf.match(/\/Type\s*\/Page\b/g)!.length, format).toBeLessThanOrEqual(6)
+  }
+  await page.emulateMedia({ media: 'print' })
+  expect(await page.locator('#strategies tr:visible').count()).toBe(301)
+  expect(await page.locator('#strategies thead').innerText()).toMatch(/Strategy\s+Net return\s+CAGR/)
+  expect(complaints).toEqual([])
+})
+
+test.each([390, 768, 1280])(
+  'at %i pixels every cell of the table of strategies is inside of the table',
+  async width => {
+    const { page, show } = await open(oddBook(), { width })
+    await show('index.html')
+    const cut = await page.evaluate(`(() => {
+    const { left, right } = document.querySelector('.scroll:has(#strategies)').getBoundingClientRect()
+    return [...document.querySelectorAll('#strategies tbody :is(th, td, time, .badge, data)')]
+      .filter(each => !each.checkVisibility() || each.getBoundingClientRect().right > right + 1 || each.getBoundingClientRect().left < left - 1)
+      .map(each => each.outerHTML)
+  })()`)
+    expect(cut).toEqual([])
+  },
+)
 
 test.each([
   [390, 'light'],

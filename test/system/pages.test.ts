@@ -325,14 +325,25 @@ test('the explorer computes a portfolio of what is chosen, and the address holds
   expect(complaints).toEqual([])
 })
 
-test('the explorer sorts and filters the table of all strategies', async () => {
+test('the explorer sorts and filters the table of all strategies, and the address holds the filters beside the choice', async () => {
   const { page } = await open(EXPLORER)
   const names = () => page.locator('#strategies tbody tr:visible a').allTextContents()
   await page.locator('#strategies thead').getByRole('button', { name: 'Max drawdown' }).click()
-  expect((await names()).at(-1)).toBe('Stump')
+  expect(await names()).toEqual(['<b>Hazel</b> & "co"', 'Birch', 'Twig', 'Stump']) // short and ruined ones stay last
   await page.getByRole('searchbox').fill('HAZEL')
   expect(await names()).toEqual(['<b>Hazel</b> & "co"'])
-  expect(await page.locator('#strategies-matches').textContent()).toBe('1 of 4')
+  const matches = page.locator('#strategies-matches')
+  expect(await matches.textContent()).toBe('1 of 4 strategies')
+  await page.getByRole('searchbox').fill('')
+  await page.getByLabel('Choose Birch').check()
+  await page.getByLabel('Days, at least').fill('2')
+  await page.getByLabel('State').selectOption('running')
+  await page.getByLabel('Verified').selectOption('unverified')
+  expect(queryOf(page)).toBe('?min_days=2&state=running&verified=unverified&with=birch')
+  await page.reload()
+  expect(await names()).toEqual(['<b>Hazel</b> & "co"', 'Stump'])
+  expect(await matches.textContent()).toBe('2 of 4 strategies')
+  await page.getByLabel('Choose Birch', { exact: true }).waitFor({ state: 'hidden' })
 })
 
 test('the explorer lists every strategy without a script, and says that choosing needs one', async () => {

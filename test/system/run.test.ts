@@ -26,6 +26,7 @@ test('`highwater run` builds the sample where nothing is published, serves it, a
   }
   expect(await pointerOf(stores)).toBe(SAMPLE_VERSION)
   expect(await faultsOf(stores)).toEqual([])
+  expect(await (await fetch(`${url}/`)).text()).not.toContain('>Program</a>') // no signals service runs beside it
 
   const published = await contentOf(stores)
   const again = await startServing(stores, ['run', '--history-only'])

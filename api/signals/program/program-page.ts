@@ -46,7 +46,7 @@ const plainPages = new WeakMap<PreparedProgram, CodedBytes>()
 /** Made once for each program that is served. */
 function plainPage(parts: ServedParts): CodedBytes {
   const served = parts.servedProgram()
-  const page = plainPages.get(served) ?? pageOf(served, null)
+  const page = plainPages.get(served) ?? pageOf(parts, null)
   plainPages.set(served, page)
   return page
 }
@@ -60,12 +60,21 @@ function simulatedPage(parts: ServedParts, query: URLSearchParams): CodedBytes {
     contribution_cadence_bars: numberIn('contribution_cadence_bars'),
   }
   const input = parseInput(simulationRequest, given)
-  return pageOf(served, simulateWithin(served, input, KEYLESS_BOUNDS))
+  return pageOf(parts, simulateWithin(served, input, KEYLESS_BOUNDS))
 }
 
-function pageOf({ documents, dataset }: PreparedProgram, answer: Simulator['answer']): CodedBytes {
+function pageOf({ servedProgram, settings }: ServedParts, answer: Simulator['answer']): CodedBytes {
+  const { documents, dataset } = servedProgram()
   const preview = programPreview.parse(JSON.parse(new TextDecoder().decode(documents.preview)))
   const simulator = { bounds: KEYLESS_BOUNDS, answer }
-  const text = programPage({ preview, dataset, simulator, style: STYLE_PATH, integrity: INTEGRITY })
+  const historyUrl = dataset.public_url ?? settings.historyBaseUrl
+  const text = programPage({
+    preview,
+    dataset,
+    historyUrl,
+    simulator,
+    style: STYLE_PATH,
+    integrity: INTEGRITY,
+  })
   return createCodedBytes(text, PAGE_TYPE)
 }

@@ -86,7 +86,7 @@ test('/program has the digits of the preview, and none that only the entitlement
 test('/program is the same for two programs with one preview, whatever else differs', () => {
   const pageOf = ({ dataset, documents }: ServedProgram, equity: number) =>
     programPage({
-      ...{ preview: parsed(documents.preview), dataset, style: '/s.css', integrity: {} },
+      ...{ preview: parsed(documents.preview), dataset, historyUrl: null, style: '/s.css', integrity: {} },
       simulator: { bounds: { ...KEYLESS_BOUNDS, equity_usd: [equity, 1e6] }, answer: null },
     })
   const other = servedProgram({ reference_equity_usd: 777_777 })
@@ -114,6 +114,14 @@ test.each(states)('/program is whole and without undefined numbers %s', async (_
     expect(page).not.toMatch(/NaN|undefined|null|Infinity|-0\.0|−0\.00? /)
   }
   expect(errors).toEqual([])
+})
+
+test('/program links to the history by the address that the operator states, and calls its benchmarks by words', async () => {
+  const page = await (await app.request('/program')).text()
+  expect(page).toContain('<a href="https://data.example.org/explore">Explore</a>')
+  const shown = page.replaceAll(/<code>.*?<\/code>/gs, '').replaceAll(/<[^>]*>/g, ' ')
+  expect(shown).toContain('market average')
+  expect(shown).not.toMatch(/\b(?:dca|vwap|hodl)\b|[a-z]_[a-z]/)
 })
 
 test('/program escapes names, and says what the version says of itself', async () => {
