@@ -47,7 +47,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   get('/feed.atom', createFeedHandler())
   get('/openapi.json', createDocumentHandler())
   get('/llms.txt', createLlmsHandler())
-  const docs = createDocsHandler()
+  const docs = createDocsHandler(parts.settings)
   get('/docs', docs)
   get('/docs/{file}', docs, DOCS_PATTERN)
   const files = dispatch([['GET', c => answerElse(c, parts)]])
