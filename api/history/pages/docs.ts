@@ -34,7 +34,7 @@ function valuesOf(c: Exchange): Readonly<Record<string, string>> {
   const snapshot = c.get('served')?.snapshot
   const strategy = snapshot && exampleStrategy(snapshot)
   if (snapshot === undefined || strategy === undefined) return {}
-  return { sid: strategy.id, version: toCompactInstant(snapshot.dataset.version), seq: '1' }
+  return { sid: strategy.id, version: toCompactInstant(snapshot.dataset.version), seq: '0000000001' }
 }
 
 function writePage(c: Exchange, { settings }: HistoryParts): string {

@@ -70,7 +70,7 @@ function meaningOf(schema: JsonSchema): string {
   const { description, anyOf = [], items, additionalProperties: values } = schema
   const inner = items ?? (typeof values === 'object' ? values : undefined)
   const own = description ?? anyOf.map(meaningOf).find(text => text !== '') ?? ''
-  const each = inner?.description === undefined ? '' : meaningOf(inner)
+  const each = inner === undefined ? '' : meaningOf(inner)
   return [own, own === '' || each === '' ? each : `Each: ${each}`].join(' ').trim()
 }
 
