@@ -69,9 +69,9 @@ const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1)
 function meaningOf(schema: JsonSchema): string {
   const { description, anyOf = [], items, additionalProperties: values } = schema
   const inner = items ?? (typeof values === 'object' ? values : undefined)
-  const own = description ?? anyOf.map(meaningOf).find(text => text !== '') ?? ''
+  const own = [...new Set([description ?? '', ...anyOf.map(meaningOf)])].join(' ').trim()
   const each = inner === undefined ? '' : meaningOf(inner)
-  return [own, own === '' || each === '' ? each : `Each: ${each}`].join(' ').trim()
+  return own === '' || each === '' ? `${own}${each}` : `${own} Each: ${each}`
 }
 
 /** How a figure is computed, and why it may be null. */
