@@ -50,10 +50,6 @@ const UNREAD = /\.(?:map|[cm]?ts)$|(?:^|\/)(?:dist-es|docs|tests?|browser|\.clau
 /** The unit of `stat`, whatever the file system. */
 const BLOCK_BYTES = 512
 
-/** What the reference pages read of a package of 12 MB. */
-const SWAGGER = 'node_modules/swagger-ui-dist'
-const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE', 'README.md']
-
 rmSync(DIST, { recursive: true, force: true }) // the image is made of the one package that is there
 mkdirSync(FOLDER, { recursive: true })
 copyFiles()
@@ -98,9 +94,7 @@ function neededPackages(): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     all.filter(
       ([path, { dev, devOptional, link, optional }]) =>
-        path.startsWith('node_modules/') &&
-        !path.startsWith('node_modules/@scarf/') &&
-        ![dev, devOptional, link, optional].includes(true),
+        path.startsWith('node_modules/') && ![dev, devOptional, link, optional].includes(true),
     ),
   )
 }
@@ -108,16 +102,13 @@ function neededPackages(): Readonly<Record<string, Json>> {
 /** Copies a package, without those below it, which have paths of their own. */
 function bundle(path: string): void {
   const [from, to] = [join(ROOT, path), join(FOLDER, path)]
-  const isSwagger = path === SWAGGER
   const isRead = (file: string): boolean =>
     !UNREAD.test(file) && !file.split(sep).includes('node_modules') && statSync(join(from, file)).isFile()
   const files = readdirSync(from, { recursive: true, encoding: 'utf8' }).filter(isRead)
-  for (const file of isSwagger ? SWAGGER_FILES : files) cpSync(join(from, file), join(to, file))
+  for (const file of files) cpSync(join(from, file), join(to, file))
   // npm would fetch what is optional at the next installation, in whatever version there is then.
   const { optionalDependencies: _, ...described } = readJson(join(from, 'package.json'))
-  const { name, version, license } = described
-  // The install script of Swagger UI reports to its makers.
-  writeFileSync(join(to, 'package.json'), toJson(isSwagger ? { name, version, license } : described))
+  writeFileSync(join(to, 'package.json'), toJson(described))
 }
 
 async function describePackage(): Promise<Json> {

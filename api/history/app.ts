@@ -52,7 +52,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   for (const path of ['/favicon.svg', '/favicon.ico']) get(path, createIconHandler())
   get('/openapi.json', createDocumentHandler())
   get('/llms.txt', createLlmsHandler())
-  const docs = createDocsHandler()
+  const docs = createDocsHandler(parts.settings)
   get('/docs', docs)
   get('/docs/{file}', docs, DOCS_PATTERN)
   const files = dispatch([['GET', c => answerElse(c, parts)]])

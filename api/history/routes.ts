@@ -10,6 +10,7 @@ import { AS_OF_PARAMETER, PIN_PARAMETER, pinnedPath, pinnedTemplate } from '#cor
 import type { Route } from '#core/contract/route.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
+import { DOCUMENTS } from '#pages/guides/documents.ts'
 import { type Endpoint, GUIDES } from '#pages/guides/guides.ts'
 import { API_VERSION } from '../service/exchange.ts'
 import { createTexts, type Handler } from './exchange.ts'
@@ -143,7 +144,9 @@ export const toLlmsText = (publicBaseUrl: string): string =>
     VERIFYING,
     section(
       'Guides',
-      GUIDES.map(({ name, title, about }) => line(title, `${publicBaseUrl}/docs/guides/${name}`, about)),
+      [...GUIDES, ...DOCUMENTS].map(({ name, title, about }) =>
+        line(title, `${publicBaseUrl}/docs/guides/${name}`, about),
+      ),
     ),
     section(
       'Proof',
@@ -155,11 +158,7 @@ export const toLlmsText = (publicBaseUrl: string): string =>
         `${publicBaseUrl}/openapi.json`,
         'Every field with its definition and unit.',
       ),
-      line(
-        'API reference',
-        `${publicBaseUrl}/docs/reference`,
-        'The same document for people, drawn in a browser.',
-      ),
+      line('API reference', `${publicBaseUrl}/docs/reference`, 'The same document for people.'),
       line('Index for people', `${publicBaseUrl}/docs`, 'Guides, endpoints and references.'),
     ]),
   ].join('\n\n') + '\n'

@@ -5,6 +5,7 @@ import { assertScope } from '#signals/operators/tokens.ts'
 import { assertUrlLength, createServiceApp, toPattern } from '../service/app.ts'
 import { type Exchange, type ServiceEnv, sendBytes, sendEnveloped } from '../service/exchange.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
+import { createReference } from '../service/reference/reference.ts'
 import { audited } from './audited.ts'
 import { operatorService, readJson } from './exchange.ts'
 import { assertHost, createTokenCheck, operatorOf, type WhoseToken } from './guard.ts'
@@ -15,7 +16,7 @@ import { OPERATOR_ROUTES, operatorDocument } from './routes.ts'
 
 /**
  * The operator's interface as a Hono app: JSON below `/ops` with the token, the page at `/ops` with a session, and
- * without either `/healthz`, `/metrics`, which name no client, and `/openapi.json`.
+ * without either `/healthz`, `/metrics`, which name no client, `/openapi.json` and `/docs`.
  */
 export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
   const whoseToken = createTokenCheck(parts)
@@ -38,6 +39,8 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
     return new Response(text, { headers: { ...c.get('service').headers(c), 'content-type': contentType } })
   })
   app.get('/openapi.json', c => sendBytes(c, OPENAPI, OPENAPI_MEDIA))
+  const reference = createReference(REFERENCE, operatorDocument)
+  for (const path of ['/docs', '/docs/:folder/:file']) app.get(path, reference)
   mountPage(app, parts, whoseToken)
   for (const [path, routes] of byPath(OPERATOR_ROUTES)) {
     mount(
@@ -47,6 +50,13 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
   }
   return app
 }
+
+const REFERENCE = {
+  path: '/docs',
+  key: 'OPERATOR_TOKEN',
+  address: 'OPERATOR_URL',
+  links: { '/ops': 'The page of the operator' },
+} as const
 
 const OPENAPI = renderJson(operatorDocument() as Json) // zod makes plain JSON, and calls it unknown
 

@@ -35,7 +35,7 @@ export const operatorDocument = (): Schema =>
         description:
           'Every route needs `Authorization: Bearer` with a token of its scope, and a host name by which this listener is ' +
           'known. OPERATOR_TOKEN may do everything, others what their scopes say: `read`, `fire` or `fire:STRATEGY`, `clients`, `everything`. ' +
-          'Open are `/healthz`, `/metrics` and this document; the page at `/ops` has a login of its own. ' +
+          'Open are `/healthz`, `/metrics`, this document and `/docs`; the page at `/ops` has a login of its own. ' +
           'Every answer has the name of its request in `X-Request-Id`; a name in a request is ignored.',
       },
       server: { url: '/', description: 'This listener.' },

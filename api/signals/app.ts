@@ -12,7 +12,7 @@ import { createIdentify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
 import { programPageRoute, STYLE_PATH, sendIcon, sendStyle } from './program/program-page.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
-import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
+import { createDocuments, SIGNALS_ROUTES, signalsDocument } from './routes.ts'
 
 export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
   const { settings, program, onAnswered } = parts
@@ -42,20 +42,17 @@ export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
   mount('/program', [['GET', c => answerPreview(programPageRoute(c), addressOf(c), c, served)]])
   mount(STYLE_PATH, [['GET', sendStyle]])
   for (const path of ['/favicon.svg', '/favicon.ico']) mount(path, [['GET', sendIcon]])
-  const reference = createReference(referenceOf(parts))
+  const reference = createReference(referenceOf(parts), () => signalsDocument(parts.settings.publicBaseUrl))
   for (const path of ['/docs', '/docs/:folder/:file']) mount(path, [['GET', reference]])
   return app
 }
 
-/** Requests cannot be tried in the API reference, because nearly all need a key. */
-const referenceOf = ({ settings: { historyBaseUrl } }: SignalsParts) => ({
-  path: '/docs' as const,
-  title: 'Live trade signals: the API',
-  document: '/openapi.json',
-  tries: [],
-  links:
-    historyBaseUrl === null ? {} : { [`${historyBaseUrl}/docs/guides/webhooks`]: 'Webhooks in ten minutes' },
-})
+const referenceOf = ({ settings: { historyBaseUrl: history } }: SignalsParts) =>
+  ({
+    path: '/docs',
+    key: 'HIGHWATER_KEY',
+    links: history === null ? {} : { [`${history}/docs/guides/webhooks`]: 'Webhooks in ten minutes' },
+  }) as const
 
 /** What a group asks of its caller. Authorisation comes before validation: strangers learn nothing about parameters. */
 function createAnswers(parts: ServedParts, addressOf: RemoteAddress): (route: SignalsRoute) => Answer {

@@ -50,6 +50,10 @@ export function snippets(
   )}</div>${prints === undefined ? '' : html`<pre tabindex="0" class="prints" data-prints="${group}"><samp>${prints}</samp></pre>`}`
 }
 
+/** A sentence in which backticks enclose code. */
+export const prose = (text: string): Markup =>
+  html`${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}`
+
 /** Where the addresses of the version are that never change. */
 export const pinnedFolder = ({ dataset }: GuideFacts): string => `/${versionFolder(dataset.version)}`
 

@@ -1,13 +1,12 @@
 // The table of guides, and `/docs` itself: pages that are not of a version, written with what is served now.
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { html } from 'hono/html'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
-import { ASSETS } from '../assets.ts'
 import { documentOf, feedLinks, type Markup, siteLinks } from '../layout.ts'
 import { fileKey } from '../page-routes.ts'
+import { DOCUMENTS } from './documents.ts'
+import { DOCS_HEAD } from './files.ts'
 import { firstChart } from './first-chart.ts'
-import type { Guide, GuideFacts } from './guide.ts'
+import { type Guide, type GuideFacts, prose } from './guide.ts'
 import { pinning } from './pinning.ts'
 import { publishing } from './publishing.ts'
 import { recomputing } from './recomputing.ts'
@@ -17,15 +16,6 @@ import { webhooks } from './webhooks.ts'
 /** In the order in which they are read. */
 export const GUIDES: readonly Guide[] = [firstChart, pinning, rescaling, recomputing, webhooks, publishing]
 
-/** The style of the pages of this program, and that of guides. Its address has its digest. */
-export const GUIDE_STYLE: Uint8Array<ArrayBuffer> = Uint8Array.from(
-  Buffer.concat([
-    ASSETS.find(({ name }) => name === 'style.css')!.bytes,
-    readFileSync(new URL('guides.css', import.meta.url)),
-  ]),
-)
-export const GUIDE_STYLE_PATH = `/docs/${createHash('sha256').update(GUIDE_STYLE).digest('hex').slice(0, 16)}/style.css`
-
 export const guidePage = ({ title, about, body, name }: Guide, facts: GuideFacts): string =>
   servicePage(
     title,
@@ -33,8 +23,9 @@ export const guidePage = ({ title, about, body, name }: Guide, facts: GuideFacts
     html`<p class="crumbs"><a href="/docs">Docs</a></p>
 <h1>${title}</h1>
 <div class="guide">${body(facts)}</div>
-<section class="guide"><h2>Other guides</h2>
-<ul>${GUIDES.filter(each => each.name !== name).map(guideLine)}</ul></section>`,
+<section><h2>Other guides</h2>
+<ul>${[...GUIDES, ...DOCUMENTS].filter(each => each.name !== name).map(guideLine)}
+<li><a href="/docs/reference">The API reference</a></li></ul></section>`,
     facts.dataset,
   )
 
@@ -53,9 +44,11 @@ export const docsIndex = (facts: GuideFacts, endpoints: readonly Endpoint[]): st
 <p class="lead">The history is free to read: GET, no key, JSON or tables. Published versions never change, and every figure can be checked.</p>
 <div class="columns"><section><h2>Guides</h2>
 <ul>${GUIDES.map(guideLine)}</ul></section>
-<section><h2>References</h2>
+<section><h2>What the data are</h2>
+<ul>${DOCUMENTS.map(guideLine)}</ul>
+<h2>References</h2>
 <ul>
-<li><a href="/docs/reference">The API reference</a>: every parameter, field and error, and requests to try.</li>
+<li><a href="/docs/reference">The API reference</a>: every parameter, field and error, with requests to copy.</li>
 <li><a href="/openapi.json">openapi.json</a>: the same for code generators.</li>
 <li><a href="/llms.txt">llms.txt</a>: the service described to language models.</li>
 <li><a href="/feed.atom">feed.atom</a>, <a href="/feed.json">feed.json</a>: new versions and restatements, for readers of feeds.</li>
@@ -72,7 +65,7 @@ const guideLine = ({ name, title, about }: Guide): Markup =>
 `
 
 const endpointLine = ({ path, about, operation }: Endpoint, facts: GuideFacts): Markup =>
-  html`<div id="${operation}"><dt><a href="/docs/reference#${operation}"><code>${path}</code></a></dt><dd>${about.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}${example(path, facts)}</dd></div>
+  html`<div id="${operation}"><dt><a href="/docs/reference#${operation}"><code>${path}</code></a></dt><dd>${prose(about)}${example(path, facts)}</dd></div>
 `
 
 const example = (path: string, { strategy: { id } }: GuideFacts): Markup =>
@@ -86,8 +79,7 @@ export function servicePage(title: string, about: string, body: Markup, dataset:
     about,
     dataset,
     head: html`${feedLinks('')}
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${GUIDE_STYLE_PATH}">`,
+${DOCS_HEAD}`,
     attributes: html``,
     nav: siteLinks(root, dataset, html`<a href="/docs">Docs</a>`),
     body,

@@ -10,24 +10,33 @@ pull. The operator of the service gives you a key; it belongs on your server, ne
 ${facts.signals === null ? html`<p class="note">Replace <code>${addressOf(facts)}</code> by the address of the signals service, which the operator gives you with the key.</p>` : ''}
 <h2>1. Try the key, make a secret</h2>
 <p>Deliveries are signed with a secret of your own, so that you know who sent them.</p>
-${snippets('key', {
-  sh: `export HIGHWATER_KEY=hw_live_your_key
+${snippets(
+  'key',
+  {
+    sh: `export HIGHWATER_KEY=hw_live_your_key
 export WEBHOOK_SECRET=whsec_$(openssl rand -base64 32)
 curl -fsS -H "X-API-Key: $HIGHWATER_KEY" '${addressOf(facts)}/v1/whoami' | jq -r .status`,
-})}
+  },
+  'active',
+)}
 <h2>2. Start a receiver</h2>
-<p>It verifies the raw bytes, answers 2xx at once and works afterwards. Put it behind your web server at a public <code>https</code> address.</p>
-${snippets('receive', RECEIVERS)}
+<p>It verifies the raw bytes, answers 2xx at once and works afterwards. Put it behind your web server at a public <code>https</code> address. This is the line
+of a first signal:</p>
+${snippets('receive', RECEIVERS, firstSignal(facts))}
 <h2>3. Register the address</h2>
 <p>A signed test is sent at once. The address is registered only if your receiver answers it with 2xx.</p>
-${snippets('register', {
-  sh: `curl -fsS -X PUT -H "X-API-Key: $HIGHWATER_KEY" -H 'Content-Type: application/json' \\
+${snippets(
+  'register',
+  {
+    sh: `curl -fsS -X PUT -H "X-API-Key: $HIGHWATER_KEY" -H 'Content-Type: application/json' \\
   -d "{\\"url\\": \\"https://hooks.example.org/signals\\", \\"secret\\": \\"$WEBHOOK_SECRET\\"}" '${addressOf(facts)}/v1/webhook' | jq -r .data.host`,
-})}
+  },
+  'hooks.example.org',
+)}
 <h2>4. Pull what a push missed</h2>
 <p>Delivery is at least once, and a receiver may be down. So pull when it starts, every minute, and whenever <code>X-Prev-Seq</code> of a push is above the last number
-that you processed. Process each <code>signal_id</code> once.</p>
-${snippets('pull', pulls(facts))}
+that you processed. Process each <code>signal_id</code> once. After the first signal:</p>
+${snippets('pull', pulls(facts), firstSignal(facts))}
 <h2>Before real money</h2>
 <p>Trade only <code>mode: "LIVE"</code> with <code>is_test: false</code>, and keep on disk which signals are done. <code>examples/receivers</code> of Highwater has complete receivers
 in Python and TypeScript that do all of this, and <code>docs/subscribing.md</code> explains sizes, retries and the change of a secret. The signals service has its
@@ -36,6 +45,8 @@ own reference at ${facts.signals === null ? html`<code>/docs</code>` : html`<a h
 }
 
 const addressOf = ({ signals }: GuideFacts): string => signals ?? 'https://signals.example.org'
+
+const firstSignal = ({ strategy: { id } }: GuideFacts): string => `1 ${id} long`
 
 const RECEIVERS = {
   client: `import os

@@ -31,8 +31,11 @@ export function startProgram(
 export function createPasting(shell: ReturnType<typeof startProgram>, here: (text: string) => string) {
   let pasted = 0
   shell.type(`exec 2>&1\ntrap 'kill $(jobs -p)' EXIT\n`) // what it started would keep its output open
-  /** Types a block, and waits until the shell is through with it and its lines are printed. A command that fails ends the shell. */
-  return async ({ script, printed }: { script: string; printed: string }): Promise<void> => {
+  /**
+   * Types a block, and waits until the shell is through with it and its lines are printed; gives all that it printed until
+   * then. A command that fails ends the shell.
+   */
+  return async ({ script, printed }: { script: string; printed: string }): Promise<string> => {
     const marker = `pasted ${++pasted}`
     const before = shell.output().length
     shell.type(`${here(script)}\necho '${marker}'\n`)
@@ -45,5 +48,6 @@ export function createPasting(shell: ReturnType<typeof startProgram>, here: (tex
         message: since(),
       })
       .toEqual([])
+    return since().split(`${marker}\n`)[0]!
   }
 }

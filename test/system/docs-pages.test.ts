@@ -1,19 +1,14 @@
 // `/docs`, the guides, the API reference and `/program` in a real browser that reaches nothing but the service: under their policy,
 // at every width, in either scheme, and accessible.
 
+import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import type { Page } from 'playwright-core'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
-import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
-import { toCompactInstant } from '#core/calendar.ts'
-import { FILE_ROUTES } from '#core/contract/file-routes.ts'
-import { pinnedTemplate } from '#core/contract/pins.ts'
-import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
+import { DOCUMENTS } from '#pages/guides/documents.ts'
 import { GUIDES } from '#pages/guides/guides.ts'
 import type { ServedProgram } from '#storage/published-files.ts'
-import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { expectReadable, openPage, photograph, type Size } from '../support/browser/shared-browser.ts'
 import { openHistoryApp, SETTINGS } from '../support/history/history-app.ts'
 import { start } from '../support/http/raw-server.ts'
@@ -26,10 +21,20 @@ const SIZES: readonly Size[] = [
   [1440, 'light'],
 ]
 
+const PHONE: readonly Size[] = [
+  [390, 'light'],
+  [390, 'dark'],
+]
+
+const IS_REFERENCE = /reference$|^signals/
+
 /** It has a page with status 404. */
 const MISSING = '/strategies/nobody'
 
-const PATHS = ['/docs', ...GUIDES.map(({ name }) => `/docs/guides/${name}`), MISSING]
+const PATHS = [
+  ...['/docs', '/docs/reference', MISSING],
+  ...[...GUIDES, ...DOCUMENTS].map(({ name }) => `/docs/guides/${name}`),
+]
 
 let app: Awaited<ReturnType<typeof openHistoryApp>>['app']
 let url: string
@@ -47,38 +52,67 @@ beforeAll(async () => {
   signals = (await start(createSignalsApp(parts).fetch)).url
 })
 
-test.each(PATHS)(
-  'the page %s is accessible and never wider than the window, with every snippet open',
+test.each([...PATHS, 'signals/docs'])(
+  'the page %s is accessible and never wider than the window, with everything open',
   async path => {
-    const { page, complaints } = await openPage(url + path)
+    const { page, complaints } = await openPage(path === 'signals/docs' ? `${signals}/docs` : url + path)
     await page.evaluate(`const all = [...document.querySelectorAll('details')]
       for (const each of all) each.removeAttribute('name')
       for (const each of all) each.setAttribute('open', '')`)
-    await expectReadable(page, `docs${path}`, SIZES)
+    // All of the reference is measured on a phone alone: it has thousands of elements.
+    await expectReadable(page, `docs${path}`, IS_REFERENCE.test(path) ? PHONE : SIZES)
     expect(complaints.filter(each => path !== MISSING || !each.includes('404'))).toEqual([])
   },
 )
 
-test('every link of the index, of the guides and of the page that is missing leads to an answer', async () => {
-  const answers = new Map<string, Promise<number>>()
-  const followed = async (address: string): Promise<number> => {
-    const { status, headers } = await app.request(address)
-    const moved = headers.get('location')
-    return moved === null ? status : followed(moved)
+test('every link of the index, of the guides, of the reference and of the page that is missing leads to an answer, and to a place in it if it names one', async () => {
+  const answers = new Map<string, Promise<{ status: number; text: string }>>()
+  const follow = async (address: string): Promise<{ status: number; text: string }> => {
+    const response = await app.request(address, { headers: { accept: 'text/html' } })
+    const moved = response.headers.get('location')
+    return moved === null ? { status: response.status, text: await response.text() } : follow(moved)
   }
-  const statusOf = (address: string): Promise<number> => {
-    const status = answers.get(address) ?? followed(address)
-    answers.set(address, status)
-    return status
+  const answerOf = (address: string) => {
+    const answer = answers.get(address) ?? follow(address)
+    answers.set(address, answer)
+    return answer
   }
   for (const path of PATHS) {
-    const markup = await (await app.request(path, { headers: { accept: 'text/html' } })).text()
-    const links = [...markup.matchAll(/ href="([^"#]+)/g)].map(
+    const { text: markup } = await answerOf(path)
+    const links = [...markup.matchAll(/ href="([^"]+)/g)].map(
       ([, href = '']) => new URL(href.replaceAll('&amp;', '&'), url + path),
     )
-    const own = new Set(links.filter(link => link.origin === url).map(link => link.pathname + link.search))
-    expect([path, own.size > 4]).toEqual([path, true])
-    for (const link of own) expect([path, link, await statusOf(link)]).toEqual([path, link, 200])
+    const own = links.filter(link => link.origin === url)
+    expect([path, own.length > 4]).toEqual([path, true])
+    for (const { pathname, search, hash } of own) {
+      const { status, text } = await answerOf(pathname + search)
+      expect([path, pathname, hash, status]).toEqual([path, pathname, hash, pathname === MISSING ? 404 : 200])
+      expect([path, pathname, hash, text.includes(` id="${hash.slice(1)}"`)]).toEqual([
+        ...[path, pathname, hash],
+        hash !== '',
+      ])
+    }
+  }
+})
+
+test('every command of the reference that needs no value of the reader has an answer', async () => {
+  const markup = await (await app.request('/docs/reference')).text()
+  const commands = [...markup.matchAll(/<code>curl -sS &quot;([^$]+?)&quot;<\/code>/g)].map(
+    ([, address = '']) => new URL(address).pathname,
+  )
+  expect(commands.length).toBeGreaterThan(ROUTES.length)
+  const unsigned = commands.filter(path => !/\.sig$|keys\.json$/.test(path)) // as the store is
+  for (const path of unsigned) expect([path, (await app.request(path)).status]).toEqual([path, 200])
+})
+
+test('a page of docs/ has each word of its file', async () => {
+  for (const { name } of DOCUMENTS) {
+    const shown = (await (await app.request(`/docs/guides/${name}`)).text()).replaceAll(/<[^>]*>/g, '')
+    const words = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
+      .replaceAll(/<!--.*?-->|^```.*$/gms, '')
+      .replaceAll(/\]\([^)]*\)/g, ' ')
+      .match(/[\p{L}\d_]+/gu)!
+    expect(words.filter(word => !shown.includes(word))).toEqual([])
   }
 })
 
@@ -88,92 +122,41 @@ test('the index of the documentation lists every endpoint', async () => {
   expect(paths.toSorted()).toEqual(ROUTES.map(route => route.path).toSorted())
 })
 
-test('one snippet of a group of a guide is open at a time, without a script', async () => {
-  const { page } = await openPage(`${url}/docs/guides/first-chart`)
+test('one snippet of a group of a guide is open at a time, without a script and then without a button', async () => {
+  const { page } = await openPage(`${url}/docs/guides/first-chart`, { javaScriptEnabled: false })
   await page.locator('summary', { hasText: 'R' }).last().click()
   expect(await page.locator('details[open]').count()).toBe(1)
-  expect(await page.locator('script').count()).toBe(0)
+  expect(await page.locator('button').count()).toBe(0)
 })
 
-/** Folds within folds of a schema. */
-const LEVELS = 8
-
-const HISTORY_PATHS = [
-  ...ROUTES.map(({ path }) => path),
-  ...DATASET_ROUTES.map(pinnedTemplate),
-  ...FILE_ROUTES.map(({ path }) => path),
-]
-
-const pathsOn = (page: Page): Promise<string[]> =>
-  page
-    .locator('.opblock-summary-path')
-    .evaluateAll(nodes => nodes.map(node => node.getAttribute('data-path') ?? ''))
-
-test('an old link into the reference leads to its operation; every route of the history service is drawn in either scheme and never wider than the window, with formulas and reasons for null, and sends what is tried', async () => {
-  const { page, complaints } = await openPage(`${url}/docs#/Strategy/stats`, { width: 1400 })
-  expect(await page.locator(':target dt').innerText()).toBe('/v1/strategies/{sid}/stats')
-  await page.locator(':target dt a').click()
-  await page.locator('#operations-Strategy-stats .opblock-body').waitFor()
-  expect((await pathsOn(page)).sort()).toEqual(HISTORY_PATHS.toSorted())
-  await expectFigures(page)
-  const papers = new Set<string>()
-  for (const width of [1400, 390])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 1000 })
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      const ofPaper = 'getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor'
-      papers.add(await page.evaluate(ofPaper))
-      await photograph(page, `docs-history-${colorScheme}-${width}`)
-    }
-  expect(papers.size).toBe(2)
-  await expectTried(page)
+test('each box of code has a button that copies it, and what a snippet prints has none', async () => {
+  const { page, context, complaints } = await openPage(`${url}/docs/guides/first-chart`)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(1) // that of the open snippet
+  expect(await page.locator('.prints button, .code .prints').count()).toBe(0)
+  await page.getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const copied = await page.evaluate('navigator.clipboard.readText()')
+  expect(copied).toBe(await page.locator('details[open] pre').textContent())
   expect(complaints).toEqual([])
 })
 
-/** The statistics of a strategy have an example, and each figure its formula and why it may be null beside its definition. */
-async function expectFigures(page: Page): Promise<void> {
-  const operation = page.locator('#operations-Strategy-stats')
-  expect(await operation.locator('.responses-table').innerText()).toContain('"sharpe_daily_annualized": ')
-  const answer = operation.locator('tr.response').first()
-  await answer.getByRole('tab', { name: 'Schema' }).click()
-  const shown = () => answer.innerText()
-  for (let level = 0; level < LEVELS && !(await shown()).includes('less_than_one_year'); level++) {
-    const folded = answer.locator('button:has(.json-schema-2020-12-accordion__icon--collapsed)')
-    for (let left = await folded.count(); left > 0; left--) await folded.first().click()
+test('an old link into the reference leads to its operation, and a link to a named schema opens it, in either scheme', async () => {
+  const { page, complaints } = await openPage(`${url}/docs#/Strategy/stats`, { width: 1400 })
+  expect(await page.locator(':target dt').innerText()).toBe('/v1/strategies/{sid}/stats')
+  await page.locator(':target dt a').click()
+  expect(await page.locator('article:target h3').innerText()).toBe('GET /v1/strategies/{sid}/stats')
+  const figure = page.locator('#schema-Stats > ul > li', { hasText: /^cagr_pct/ })
+  expect(await figure.isVisible()).toBe(false)
+  await page.locator('article:target').getByRole('link', { name: 'Stats', exact: true }).click()
+  await figure.waitFor()
+  expect(await figure.innerText()).toMatch(/number or null.* Formula: 100 × .*less_than_one_year/)
+  const papers = new Set<unknown>()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    papers.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
   }
-  expect(await shown()).toMatch(
-    /Compound annual growth rate.*x-formula\s*"100 × .*x-null-when.*less_than_one_year/s,
-  )
-}
-
-/** A request that is tried goes to the service that the page came from, and is about a strategy that it has. */
-async function expectTried(page: Page): Promise<void> {
-  const operation = page.locator('#operations-Book-dataset')
-  await operation.locator('.opblock-summary-control').click()
-  await operation.locator('.try-out__btn').click()
-  await operation.locator('.execute').click()
-  const status = operation.locator('.live-responses-table .response-col_status').last()
-  expect(await status.innerText()).toContain('200')
-  const pinned = page.locator('#operations-Pinned-pinned_stats')
-  await pinned.locator('.opblock-summary-control').click()
-  await pinned.locator('.try-out__btn').click()
-  const inputs = await pinned.locator('tr[data-param-in="path"] input').all()
-  const variables = await Promise.all(inputs.map(input => input.inputValue()))
-  expect(variables.toSorted()).toEqual([toCompactInstant(TINY_VERSION), 'ash'])
-}
-
-test('the reference draws every route of the signals service, and asks for no key', async () => {
-  const { page, complaints } = await openPage(`${signals}/docs`, { width: 1400 })
-  await page.locator('.opblock').first().waitFor()
-  expect(new Set(await pathsOn(page))).toEqual(new Set(SIGNALS_ROUTES.map(({ path }) => path)))
-  await page.locator('#operations-Signals-history .opblock-summary-control').click()
-  const answers = await page.locator('#operations-Signals-history .responses-table').innerText()
-  expect(answers).toContain('Schema')
-  expect(answers).toContain('"signal_id": "birch-20261121-2"')
-  expect(answers, 'an example without an answer').not.toMatch(/"string"|no example/)
-  expect(await page.locator('.authorize, .authorization__btn, .try-out__btn').count()).toBe(0)
-  await photograph(page, 'docs-signals-light-1400')
+  expect(papers.size).toBe(2)
   expect(complaints).toEqual([])
 })
 

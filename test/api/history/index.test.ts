@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ROUTES, toLlmsText } from '#api/history/routes.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { DOCUMENTS } from '#pages/guides/documents.ts'
 import { GUIDES } from '#pages/guides/guides.ts'
 import { NOW_MS, SETTINGS } from '../../support/history/history-app.ts'
 import { getEnvelope, openTiny } from './answers.ts'
@@ -47,7 +48,7 @@ test.each([
 const TEXT = toLlmsText(SETTINGS.publicBaseUrl)
 const OTHERS = [
   ...['/openapi.json', '/docs', '/docs/reference'],
-  ...GUIDES.map(({ name }) => `/docs/guides/${name}`),
+  ...[...GUIDES, ...DOCUMENTS].map(({ name }) => `/docs/guides/${name}`),
 ]
 const LINK = /^- \[([^\]]+)\]\(([^)]+)\): (.+)$/
 

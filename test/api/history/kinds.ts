@@ -51,7 +51,7 @@ export const KINDS: readonly Kind[] = [
   { name: 'the reference', status: 200, path: '/docs/reference', caching: DATASET },
   { name: 'the known reference', status: 304, path: '/docs/reference', headers: ANY, caching: DATASET },
   { name: 'the text for programs', status: 200, path: '/llms.txt', caching: DATASET },
-  { name: 'a lost script', status: 404, path: '/docs/0123456789abcdef/reference.js', caching: REFUSAL },
+  { name: 'a lost script', status: 404, path: '/docs/0123456789abcdef/copy.js', caching: REFUSAL },
   { name: 'a wrong reference method', status: 405, path: '/docs', method: 'POST', caching: NEVER },
   { name: 'a pinned file', status: 200, path: `${PINNED}/strategies/ash/stats`, caching: FOREVER },
   { name: 'a pinned computation', status: 200, path: `${PINNED}/export?risk_pct=0.013`, caching: FOREVER },
