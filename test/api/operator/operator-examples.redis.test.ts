@@ -181,7 +181,7 @@ function operationsIn(paths: z.infer<typeof openApi>['paths']) {
 
 /** What the app answers beside the table: the page, which has forms of its own, and what is open. */
 const BESIDE =
-  /^(?:GET|POST) (?:\/ops(?:\/view\/.*|\/login|\/logout|\/style\.css|\/updates\.js)?|\/healthz|\/metrics|\/openapi\.json|\/docs.*)$/
+  /^(?:GET|POST) (?:\/ops(?:\/view\/.*|\/login|\/logout|\/style\.css|\/icon\.svg|\/updates\.js)?|\/healthz|\/metrics|\/openapi\.json|\/docs.*)$/
 
 test('every route of the operator that the app mounts is described, and nothing else', () => {
   const mounted = createOperatorApp(parts())
