@@ -226,7 +226,7 @@ function openSince(daily: Series, open: readonly OpenTrade[]): string | null {
   return oldest <= lastDay(daily) ? toIsoDate(oldest) : null
 }
 
-type Position = Pick<TradeOutcome, 'side' | 'entry_time' | 'exit_time'>
+export type Position = Pick<TradeOutcome, 'side' | 'entry_time' | 'exit_time'>
 type Interval = Omit<Position, 'side'>
 
 /**
