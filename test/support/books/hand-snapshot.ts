@@ -41,7 +41,7 @@ export type HandStrategy = Partial<Omit<StrategyRecord, 'id' | 'figures' | 'wind
   readonly returns: Iterable<number>
   readonly trades?: readonly HandTrade[]
   /** What a night would compute from bars and a module. */
-  readonly night?: Pick<Parameters<typeof strategyFigures>[0], 'costs' | 'excursions' | 'replays'>
+  readonly night?: Pick<Parameters<typeof strategyFigures>[0], 'costs' | 'excursions' | 'replays' | 'open'>
 }
 
 export const HAND_VERSION = '2024-06-01T00:15:00Z'
