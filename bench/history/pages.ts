@@ -11,7 +11,7 @@ import { INTEGRITY } from '#pages/assets.ts'
 import { fileKey, PAGE_ROUTES, type PageId } from '#pages/page-routes.ts'
 import { type SheetFacts, type SheetModel, sheetModel } from '#pages/sheet/model.ts'
 import { tradesSection } from '#pages/sheet/record.ts'
-import { allDays, SECTIONS } from '#pages/sheet/sections.ts'
+import { SECTIONS } from '#pages/sheet/sections.ts'
 import { publishedPoints } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { writePoints } from '#static-build/render-version.ts'
@@ -163,8 +163,7 @@ function measureRendering(snapshot: Snapshot): Figure[] {
   }))
   const charts = msEach(() => {
     for (const { strategy, model } of drawn) {
-      for (const name of ['equity', 'underwater', 'years', 'rolling'] as const)
-        SECTIONS[name](model, allDays(model))
+      for (const name of ['equity', 'underwater', 'years', 'rolling'] as const) SECTIONS[name](model)
       tradesSection(snapshot, strategy)
     }
   })

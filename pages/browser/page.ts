@@ -4,7 +4,7 @@ import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import { percent } from '../format.ts'
 import { riskSteps } from '../risk-steps.ts'
 import { noteOf, percentOf, type SheetFacts, sheetModel } from '../sheet/model.ts'
-import { allDays, equityChart, rollingCharts, SECTIONS, underwaterChart } from '../sheet/sections.ts'
+import { equityChart, rollingCharts, SECTIONS, startsChart, underwaterChart } from '../sheet/sections.ts'
 import { ADDRESS, type Address, startCharts } from './chart-page.ts'
 import { one, pageFacts, say, startPage } from './dom.ts'
 import { loadReturns } from './load-returns.ts'
@@ -54,12 +54,13 @@ const change = startCharts({
       book: benchmark.get(BOOK_COLUMN) ?? null,
     }
   },
-  modelOf: (series, address) => sheetModel(facts, series, levelOf(address)),
-  allDays,
+  modelOf: (series, address) => sheetModel(facts, series, levelOf(address), address),
+  allDays: ({ all }) => all,
   sections: SECTIONS,
   charts: {
-    equity: (model, days) => [equityChart(model, days)],
-    underwater: (model, days) => [underwaterChart(model, days)],
+    equity: model => [equityChart(model)],
+    underwater: model => [underwaterChart(model)],
+    starts: model => [startsChart(model)],
     rolling: rollingCharts,
   },
   name: facts.id,

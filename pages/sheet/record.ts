@@ -5,12 +5,24 @@ import { effectiveInstant, enteredText, isLongBefore } from '#core/dataset/enter
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
-import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
+import { type Snapshot, type StrategyData, tradeResult, wordAt } from '#core/dataset/snapshot.ts'
 import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
+import { exposureByMonth } from '#core/figures/risk-profile.ts'
 import { type Dot, dotChart } from '../charts/dot-chart.ts'
 import { definition } from '../definitions.ts'
-import { caveatOf, decimal, figure, hundredths, percent, whole } from '../format.ts'
+import {
+  caveatOf,
+  dateText,
+  dayText,
+  decimal,
+  type FigureRow,
+  figure,
+  hundredths,
+  numberOf,
+  percent,
+  whole,
+} from '../format.ts'
 import { citation, type Markup } from '../layout.ts'
 import { groupOf } from './groups.ts'
 import { term } from './sections.ts'
@@ -71,32 +83,32 @@ export const statePopover = (state: StrategyData['verification_state']) =>
   html`<div id="state-${state}" popover class="about"><strong>${ABOUT_STATES[state][0]}</strong> ${ABOUT_STATES[state][1]} ${LIMIT}</div>`
 
 export function aliveness({ ended, idle_since }: StrategyData): Markup {
-  if (ended !== null) return html` <span class="badge ended">ended ${ended.on}</span>`
-  return idle_since === null ? html`` : html` <span class="badge ended">last trade ${idle_since}</span>`
+  if (ended !== null) return html` <span class="badge ended">ended ${dateText(ended.on)}</span>`
+  return idle_since === null
+    ? html``
+    : html` <span class="badge ended">last trade ${dateText(idle_since)}</span>`
 }
 
-/** What kind of record this is, with which costs, since when it is published, and whether it was ever restated. */
+/** What the verdict has no room for: what kind of record this is, with which costs, and each declaration with its reason. */
 export function recordSection(snapshot: Snapshot, strategy: StrategyData): Markup {
   const { dataset } = snapshot
   const restated = restatementsOf(snapshot, strategy.id)
   const accepted = dataset.accepted_findings.filter(
     ({ of, strategies }) => of !== strategy.id && strategies.includes(strategy.id),
   )
-  const { ended, idle_since } = strategy
+  const { idle_since } = strategy
   const rows: readonly (readonly [string, Markup | string | null])[] = [
     ['Record', ABOUT_MARKING[strategy.marking]],
-    ['Verification', html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`],
     ['Results', resultsOf(strategy)],
     ['Published since', publishedOf(strategy, restated.length > 0)],
     ['Published at once', atOnceOf(snapshot, strategy)],
-    ['Ended', ended && `${ended.on}. Reason: ${ended.reason}`],
-    ['Last trade', idle_since && `${idle_since}; the time since is its longest without one`],
+    ['Last trade', idle_since && html`${dateText(idle_since)}; the time since is its longest without one`],
     ['Rules since', rulesOf(snapshot, strategy)],
     [
       'Restatements',
       restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
     ],
-    ['Open position', openOf(strategy)],
+    ['Trades', tradesOf(strategy)],
     ['Costs', costsOf(strategy)],
     [
       'Risk',
@@ -141,12 +153,25 @@ function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: S
   return added.length === 0 ? null : `up to ${whole(most)} days after it, not as they happened`
 }
 
-/** A position that is open at the end of the series is in its returns, and in no table of trades. */
-function openOf(strategy: StrategyData) {
+/** Why it is over, and a position that is open at the end of the series: it is in its returns, and in no table of trades. */
+export function presentOf(strategy: StrategyData): Markup | string {
+  const { ended, window } = strategy
   const { open_since: since } = groupOf(strategy, 'exposure')
-  if (typeof since !== 'string') return null
-  return `since ${since}, at the end of ${strategy.window.to}: in the returns, not among the trades`
+  const reason =
+    ended === null ? '' : html`<p class="facts">Ended on ${dateText(ended.on)}. Reason: ${ended.reason}</p>`
+  if (typeof since !== 'string') return reason
+  return html`${reason}<p class="facts">A position is open since ${dateText(since)}, at the end of ${dayText(window.to ?? since)}: it is in the returns, not among the trades.</p>`
 }
+
+/** Figures of the closed trades, which no risk level changes. */
+export const OF_TRADES: readonly FigureRow[] = [
+  ['trade_count', 'Closed', whole],
+  ['win_rate_pct', 'Win rate', percent],
+  ['profit_factor', 'Profit factor', hundredths],
+]
+
+const tradesOf = ({ figures }: StrategyData): Markup =>
+  html`${OF_TRADES.map(([path, name, print], i) => html`${i === 0 ? '' : ', '}${term(path, name)} ${figure(numberOf(figures.values[path]), print)}`)}`
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strategy }: StrategyData): string {
   const { funding, measured, trades } = strategy
@@ -185,7 +210,7 @@ const leverageOf = ({ leverage_typical: typical, leverage_max: most }: StrategyD
     ? ''
     : `; leverage at entry, notional over equity: typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
 
-function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
+export function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
   return lineage.flatMap(({ version, entered, restated, declared }) =>
     restated
       .filter(({ id }) => id === sid)
@@ -221,6 +246,18 @@ export function tradesSection({ dataset }: Snapshot, { name, trades }: StrategyD
   )
   const title = `Trades of ${name}: days held and return on notional`
   return html`${raw(dotChart({ id: 'trades', title, caveat: caveatOf(dataset), dots }))}`
+}
+
+/** Long, short and flat of each month; a position that is still open is in no trade. */
+export function exposureSection({ dataset }: Snapshot, strategy: StrategyData): Markup {
+  const { name, daily, trades } = strategy
+  const { open_since: since } = groupOf(strategy, 'exposure')
+  const closed = Array.from(trades.entry_time, (entry_time, i) => ({
+    ...{ side: wordAt(trades.side, i), entry_time, exit_time: trades.exit_time[i]! },
+  }))
+  const { months } = exposureByMonth(daily, closed, typeof since === 'string' ? since : null)
+  if (!Array.isArray(months)) return html`<p>Not known: without trades no position is.</p>`
+  return html`${name}${dataset.name}`
 }
 
 /** What the names of the correlations open: no answer of the API has these. */

@@ -6,7 +6,18 @@ import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
 import { barChart } from '../charts/bar-chart.ts'
 import { drawdownChartOf, equityChartOf, type Line, type LineChart, lineChart } from '../charts/line-chart.ts'
 import { legend } from '../charts/svg.ts'
-import { dateText, decimal, type FigureRow, figure, figureOf, hundredths, MONTHS, numberOf, percent, whole } from '../format.ts'
+import {
+  dateText,
+  decimal,
+  type FigureRow,
+  figure,
+  figureOf,
+  hundredths,
+  MONTHS,
+  numberOf,
+  percent,
+  whole,
+} from '../format.ts'
 import type { SheetModel } from './model.ts'
 
 /** The sections by name, in the order of the sheet. The text is HTML. */
@@ -311,8 +322,10 @@ function spread({ spread: { bins, best, worst, flat_days, gain_days, loss_days }
 function stress({ stress: { rows }, facts }: SheetModel) {
   if (rows.length === 0)
     return html`<p>No prices of ${facts.instrument} on these days, and no period that the publisher names.</p>`
-  const value = (row: (typeof rows)[number], name: 'return_pct' | 'max_drawdown_pct' | 'instrument_return_pct') =>
-    html`<td>${figure(row[name], percent)}</td>`
+  const value = (
+    row: (typeof rows)[number],
+    name: 'return_pct' | 'max_drawdown_pct' | 'instrument_return_pct',
+  ) => html`<td>${figure(row[name], percent)}</td>`
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Days of stress"><table>
 <thead><tr><td></td><th scope="col">${term('stress-return', 'Return')}</th><th scope="col">${term('stress-drawdown', 'Max drawdown')}</th><th scope="col">${term('stress-instrument', `Holding ${facts.instrument}`)}</th></tr></thead>
 <tbody>${rows.map(

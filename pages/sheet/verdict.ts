@@ -35,7 +35,8 @@ const link = (href: string, text: Text): Markup => html`<a href="${href}">${text
 
 function enteredFact({ dataset }: Snapshot, strategy: StrategyData): Fact {
   const { published_since: since, time_stamp: stamp, marking } = strategy
-  if (since === null) return ['Entered', 'not recorded', 'by older builds', link('#record', 'what is recorded')]
+  if (since === null)
+    return ['Entered', 'not recorded', 'by older builds', link('#record', 'what is recorded')]
   const isLate = stamp !== null && isLongBefore(since, stamp.at)
   const line = isLate
     ? `by the publisher's own clock; time-stamped by ${stamp.by} on ${dayText(stamp.at)}`
@@ -78,10 +79,16 @@ function rulesFact({ dataset }: Snapshot, strategy: StrategyData): Fact {
 /** Over the versions that have the strategy. */
 function historyFact(snapshot: Snapshot, { id }: StrategyData): Fact {
   const { lineage } = snapshot.dataset
-  const own = lineage.slice(Math.max(0, lineage.findLastIndex(({ added }) => added.includes(id))))
+  const own = lineage.slice(
+    Math.max(
+      0,
+      lineage.findLastIndex(({ added }) => added.includes(id)),
+    ),
+  )
   const lost = own.reduce((sum, { not_compared }) => sum + not_compared.length, 0)
   const { length: restated } = restatementsOf(snapshot, id)
-  const fact = restated > 0 ? `restated ${timesOf(restated)}` : lost > 0 ? 'not known in full' : 'never restated'
+  const fact =
+    restated > 0 ? `restated ${timesOf(restated)}` : lost > 0 ? 'not known in full' : 'never restated'
   const line = `${counted(own.length, 'version')}${lost === 0 ? '' : `; ${whole(lost)} could not be compared`}`
   const evidence = link('../../versions.html', 'what changed, version by version')
   return own.length === 0
@@ -96,10 +103,11 @@ const LIVE: Fact = [
   link('#publication', 'what only live signals show'),
 ]
 
-function lengthFact({ trades, ...strategy }: StrategyData, { figures }: SheetModel): Fact {
+/** At base risk or at the level of the page: a share of drawn years is of a level. */
+function lengthFact(strategy: StrategyData, { figures, ahead }: SheetModel): Fact {
   const { n_days: days = 0, ruin_t } = figures
-  const { length: count } = trades.entry_time
-  const values = { ...groupOf({ trades, ...strategy }, 'risk_adjusted'), ...figures }
+  const { length: count } = strategy.trades.entry_time
+  const values = { ...groupOf(strategy, 'risk_adjusted'), ...figures }
   const error = numberOf(values.sharpe_std_error)
   const sharpe = figureOf(values, ['sharpe_daily_annualized', '', hundredths])
   return [
@@ -108,8 +116,14 @@ function lengthFact({ trades, ...strategy }: StrategyData, { figures }: SheetMod
     typeof ruin_t === 'string'
       ? html`ruined on ${dateText(ruin_t)}`
       : html`Sharpe ratio ${sharpe}${error === null ? '' : ` ± ${hundredths(error)}`}`,
-    '',
+    link('#ahead', lossYears(numberOf(ahead.below_start_probability_pct))),
   ]
+}
+
+function lossYears(share: number | null): string {
+  if (share === null) return 'too short to draw a year from'
+  const most = Math.round(share / 10)
+  return `a losing year: ${most === 0 && share > 0 ? 'fewer than 1' : most} of 10 drawn from these days`
 }
 
 /** `8.5 years`, `20 days`. */

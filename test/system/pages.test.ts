@@ -12,7 +12,7 @@ import { readChoice } from '#pages/explore/choice.ts'
 import { exploreFacts, exploreModel } from '#pages/explore/model.ts'
 import { riskSteps } from '#pages/risk-steps.ts'
 import { type SheetFacts, sheetModel } from '#pages/sheet/model.ts'
-import { allDays, equityChart, HEADLINE } from '#pages/sheet/sections.ts'
+import { equityChart, HEADLINE } from '#pages/sheet/sections.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { orderOf, renderHere } from '#test/static-build/hand-order.ts'
@@ -143,7 +143,7 @@ test(`the code of a fact sheet computes the digits of /stats and /curve at each 
     const model = sheetModel(facts, series, riskLevel(requested, facts.max_modelled_risk_pct))
     const expected = await statsOf(query)
     for (const [name] of HEADLINE) expect([level, model.figures[name]]).toEqual([level, expected[name]])
-    const drawn = equityIn(chartCsv(equityChart(model, allDays(model))))
+    const drawn = equityIn(chartCsv(equityChart(model)))
     expect(drawn).toHaveLength(1300)
     expect(drawn).toEqual(await curveOf(query))
   }
