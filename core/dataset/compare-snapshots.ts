@@ -115,7 +115,7 @@ const NO_FACTS = {
   ],
   dataset: [
     ...['version', 'window', 'funding', 'accepted_findings', 'history_restated', 'method_revision'],
-    ...['lineage', 'removed', 'entered'],
+    ...['lineage', 'removed', 'entered', 'stress_periods'],
   ],
 }
 
@@ -159,6 +159,7 @@ const factsOfDataset = ({ dataset, benchmarks }: Snapshot): Facts => ({
       `accepted ${finding} of ${of} from ${from}`,
       reason,
     ]),
+    ...dataset.stress_periods.map(({ name, from, to }) => [`stress period ${name}`, `${from} to ${to}`]),
     ...benchmarks.map(({ instrument }) => [`benchmark ${instrument}`, 'shown']),
   ]),
 })

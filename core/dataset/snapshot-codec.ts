@@ -204,6 +204,7 @@ const readDataset = (dataset: DatasetRecord): DatasetRecord => ({
   })),
   lineage: (dataset.lineage ?? []).map(readAncestor),
   removed: dataset.removed ?? [],
+  stress_periods: dataset.stress_periods ?? [],
   synthetic: dataset.synthetic ?? false,
 })
 

@@ -58,7 +58,7 @@ const pathFigures = ({ curve, depths }: AccountPath) => ({
 })
 
 /** Most bins of the histogram, days listed, and the narrowest bin in percent, which six decimals can show. */
-const MOST_BINS = 40
+export const MOST_BINS = 40
 const LISTED_DAYS = 5
 const NARROWEST = -4
 

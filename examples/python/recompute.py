@@ -29,6 +29,7 @@ from book import correlation, correlation_answer, diversification, equal_weight_
 from bounds import NOT_RECOMPUTABLE, Between, between
 from comparisons import benchmark, rolling, since_publication
 from figures import Account, Null, annual, complete_weeks, date, drawdowns, monthly, performance, reasons, risk_adjusted
+from risk import risk
 from trades import exposure, ledger, results_by_side, trade_figures
 
 EXAMPLES = """examples:
@@ -230,6 +231,7 @@ def check_book(report, source):
     book = [{"t": row["t"], "ret": row["rets"][BOOK]} for row in held["rows"] if BOOK in row["rets"]]
     if book:  # versions of older programs have no such column
         report.compare(BOOK, "the book", book, points(tables["daily"].mean(axis=1).fillna(0.0), "ret"))
+    tables["stress"] = source.get("/dataset")[0].get("stress_periods", [])
     tables["benchmark"] = wide(held["rows"], held["instruments"])
     return tables
 
@@ -308,10 +310,17 @@ def check_strategy(report, source, item, tables, levels):
         top["refused_above_risk_pct"] = bounds.refused_above(published["refused_above_risk_pct"], item, due["replays"])
         return {**top, "fund_dd": expected, "undefined": null}
 
+    def compare_risk(block, query, k):
+        answer, _ = source.get(f"{path}/risk{query}")
+        top = risk(daily, k, trades, theirs.get("open_since"), market, tables["stress"])
+        report.compare(block, sid, answer, {**top, "undefined": reasons(top)})
+
     report.compare("stats", sid, published, stats_at(1.0, account))
     report.compare("curve", sid, source.get(f"{path}/curve")[0], points(account.E.iloc[1:], "equity"))
     if source.keys is None:
         report.compare("rolling", sid, source.get(f"{path}/rolling")[0], rows(rolling(account, market)), digits=ROLLING)
+    if source.keys is None or f"/v1{path}/risk" in source.keys:  # files of older programs have no such answer
+        compare_risk("risk", "", 1.0)
     headline = ("cagr_pct", "max_drawdown_pct", "sharpe_daily_annualized", "profit_factor", "trade_count")
     report.compare("headline", sid, item["headline"], {name: published[name] for name in headline}, "headline")
     if leverage is not None:
@@ -326,6 +335,7 @@ def check_strategy(report, source, item, tables, levels):
         for period, values in (("", daily), ("period=weekly&", weekly)):
             report.compare(block, sid, source.get(f"{path}/returns?{period}{query}")[0], points(k * values, "ret"))
         report.compare(block, sid, source.get(f"{path}/curve?{query}")[0], points(account.E.iloc[1:], "equity"))
+        compare_risk(block, f"?{query}", k)
         table = rows(rolling(account, market))
         report.compare(block, sid, source.get(f"{path}/rolling?{query}")[0], table, digits=ROLLING)
 

@@ -98,6 +98,10 @@ class Highwater:
         """The statistics as they are published; the due diligence block is `fund_dd`."""
         return dict(self._data(_path(strategy, "stats"), risk_pct=risk_pct))
 
+    def risk(self, strategy: str, *, risk_pct: float | None = None) -> dict[str, Any]:
+        """A year drawn from the record, results by start date, days, exposure and periods of stress."""
+        return dict(self._data(_path(strategy, "risk"), risk_pct=risk_pct))
+
     def correlation(self, *, period: str = "daily", ids: Sequence[str] | None = None) -> pd.DataFrame:
         """The correlation matrix of all strategies or of some; NaN where it is undefined, which is published as 0."""
         data = self._data("/correlation", period=period, ids=None if ids is None else ",".join(ids))

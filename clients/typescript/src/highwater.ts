@@ -79,6 +79,9 @@ function strategyOf(id: string, ask: Ask) {
     /** Return, volatility, Sharpe ratio and beta of every 365 consecutive days, at a risk level. */
     rolling: (query?: Wire.RollingQuery, options?: CallOptions) =>
       ask<Wire.RollingAnswer>(`${path}/rolling`, query, options),
+    /** A year drawn from the record, results by start date, days, exposure and periods of stress, at a risk level. */
+    risk: (query?: Wire.RiskQuery, options?: CallOptions) =>
+      ask<Wire.RiskAnswer>(`${path}/risk`, query, options),
     /** The closed trades. */
     trades: (options?: CallOptions) => ask<Wire.TradesAnswer>(`${path}/trades`, {}, options),
   }

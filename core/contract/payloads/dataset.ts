@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   dateWindow,
   flag,
+  isoDate,
   list,
   number,
   numberOrNull,
@@ -70,6 +71,14 @@ export const datasetData = () =>
         what: text('What was expected and what was found.'),
         reason: text('Why the operator accepts it.'),
         strategies: list('Strategies whose history is made from these data.', strategyId),
+      },
+    ),
+    stress_periods: records(
+      'Periods that the publisher names: `/risk` has the result of each strategy in them.',
+      {
+        name: text('Its name.'),
+        from: isoDate('First UTC day, inclusive.'),
+        to: isoDate('Last UTC day, inclusive.'),
       },
     ),
     removed: removedStrategies(),

@@ -17,7 +17,7 @@ export const dataset = datasetRoute({
       ...pick(dataset, 'entered', 'history_restated', 'name', 'window'),
       strategy_count: strategies.length,
       ...pick(dataset, 'engine', 'data_source', 'methodology_url', 'embargo_days', 'funding'),
-      ...pick(dataset, 'accepted_findings', 'removed'),
+      ...pick(dataset, 'accepted_findings', 'stress_periods', 'removed'),
       strategies: strategies.map(strategy => ({
         ...pick(strategy, 'id', 'name'),
         basis: basisOf(strategy),

@@ -8,6 +8,7 @@ import { dataset } from './dataset.ts'
 import { exportAll } from './export.ts'
 import type { DatasetRoute, ResourceId } from './resource.ts'
 import { returns } from './returns.ts'
+import { risk } from './risk.ts'
 import { rolling } from './rolling.ts'
 import { stats } from './stats.ts'
 import { strategies, strategy } from './strategies.ts'
@@ -26,6 +27,7 @@ const BY_ID: { readonly [Id in ResourceId]: DatasetRoute } = {
   returns,
   curve,
   rolling,
+  risk,
   trades,
 }
 

@@ -85,6 +85,7 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   entered: null,
   lineage: [],
   removed: [],
+  stress_periods: [],
   public_url: null,
   program_url: null,
   synthetic: false,

@@ -1,0 +1,52 @@
+import { riskData } from '#core/contract/payloads/risk.ts'
+import { splitFigures } from '#core/figures/figure.ts'
+import { type RiskInput, riskFigures } from '#core/figures/risk-profile.ts'
+import { type Snapshot, type StrategyData, wordAt } from '../snapshot.ts'
+import { publishFigures } from './figures-on-the-wire.ts'
+import { datasetRoute, findStrategy } from './resource.ts'
+import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+
+const RISK_NOTE = `year_ahead is drawn from the days of the record and is no forecast; days that are not in it, it does not know. ${RISK_UNIT}`
+
+export const risk = datasetRoute({
+  id: 'risk',
+  path: '/v1/strategies/{sid}/risk',
+  title: 'Risk',
+  about:
+    'A year drawn from the record, results by start date, the distribution of days, exposure through time and periods of stress, at ' +
+    'any risk level.',
+  parameters: ['risk_pct'],
+  data: riskData,
+  example: { path: '/v1/strategies/ash/risk' },
+  handler: (snapshot, params) => {
+    const strategy = findStrategy(snapshot, params.sid)
+    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const input = { ...riskInput(snapshot, strategy), k: riskFactor(level, strategy.base_risk_pct) }
+    const block = splitFigures(compounded(strategy, level, () => riskFigures(input)))
+    return {
+      data: { ...publishFigures(block.values), undefined: block.undefined },
+      meta: { ...seriesRiskMeta(level, strategy.base_risk_pct), note: noteAt(level, RISK_NOTE) },
+    }
+  },
+})
+
+/** What `riskFigures` reads of a strategy, beside the factor. */
+export function riskInput(
+  { dataset, benchmarks }: Pick<Snapshot, 'dataset' | 'benchmarks'>,
+  { daily, instrument, trades, figures }: StrategyData,
+): Omit<RiskInput, 'k'> {
+  const { exposure } = (figures.values.fund_dd ?? {}) as Exposed // see `exposureFigures`
+  return {
+    daily,
+    benchmark: benchmarks.find(each => each.instrument === instrument)?.daily ?? null,
+    trades: Array.from(trades.entry_time, (entry_time, row) => ({
+      side: wordAt(trades.side, row),
+      entry_time,
+      exit_time: trades.exit_time[row]!,
+    })),
+    open_since: exposure?.open_since ?? null,
+    stress_periods: dataset.stress_periods,
+  }
+}
+
+type Exposed = { readonly exposure?: { readonly open_since: string | null } }
