@@ -10,7 +10,7 @@ import { annualFigures, monthlyFigures } from '#core/figures/calendar-periods.ts
 import { worstDrawdowns } from '#core/figures/drawdown-figures.ts'
 import { splitFigures } from '#core/figures/figure.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
-import { dayFigures, type StressPeriod, startDates, stressFigures } from '#core/figures/risk-profile.ts'
+import { dayFigures, startDates, stressFigures } from '#core/figures/risk-profile.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import { dayOf, lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { yearAheadFigures } from '#core/figures/year-ahead.ts'
@@ -27,7 +27,7 @@ export function sheetFacts(snapshot: Snapshot, strategy: StrategyData) {
     ...{ id, name, instrument, base_risk_pct, published_since },
     ...{ leverage_typical, leverage_max, max_leverage, refused_above_risk_pct },
     max_modelled_risk_pct: dataset.max_modelled_risk_pct,
-    stress_periods: [] as readonly StressPeriod[],
+    stress_periods: dataset.stress_periods,
     caveat: caveatOf(dataset), // what pictures say of made-up data
     has_book: hasOthers(snapshot, strategy),
   }

@@ -5,7 +5,8 @@ import { effectiveInstant, enteredText, isLongBefore } from '#core/dataset/enter
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
-import { type Snapshot, type StrategyData, tradeResult, wordAt } from '#core/dataset/snapshot.ts'
+import { riskInput } from '#core/dataset/resources/risk.ts'
+import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
 import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { exposureByMonth } from '#core/figures/risk-profile.ts'
@@ -74,7 +75,7 @@ const describeAccepted = ({ what, reason }: Accepted) =>
 
 /** What stands beside a badge: what it does not show, and what the operator accepts of the record itself. */
 export const besideBadge = (snapshot: Snapshot, strategy: StrategyData): Markup =>
-  html`${LIMIT}${acceptedOf(snapshot, strategy).map(describeAccepted)}`
+  html`<a href="#publication">${LIMIT}</a>${acceptedOf(snapshot, strategy).map(describeAccepted)}`
 
 export const acceptedOf = ({ dataset }: Snapshot, { id }: StrategyData): readonly Accepted[] =>
   dataset.accepted_findings.filter(({ of }) => of === id)
@@ -104,10 +105,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
     ['Published at once', atOnceOf(snapshot, strategy)],
     ['Last trade', idle_since && html`${dateText(idle_since)}; the time since is its longest without one`],
     ['Rules since', rulesOf(snapshot, strategy)],
-    [
-      'Restatements',
-      restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
-    ],
+    ['Restatements', restated.length === 0 ? null : html`<ul>${restated}</ul>`],
     ['Trades', tradesOf(strategy)],
     ['Costs', costsOf(strategy)],
     [
@@ -137,8 +135,8 @@ export const clockOf = ({ time_stamp: stamp }: StrategyData): string =>
 function rulesOf(
   { dataset }: Snapshot,
   { id, rules_since, rules_sha256, module_version }: StrategyData,
-): Markup | string {
-  if (module_version === null) return 'not known: the history was not made by a module here'
+): Markup | null {
+  if (module_version === null) return null
   const declared = declarationsOf(dataset, 'same_rules', id)
   return html`${rules_since ?? 'not recorded by older builds'}, version ${module_version} of the module${rules_sha256 === null ? '' : html`, SHA-256 <code>${rules_sha256.slice(0, 16)}</code>`}${declared.map(
     ({ at, reason }) => html`<br>${at}: other files, declared the same rules. Reason: ${reason}`,
@@ -249,15 +247,12 @@ export function tradesSection({ dataset }: Snapshot, { name, trades }: StrategyD
 }
 
 /** Long, short and flat of each month; a position that is still open is in no trade. */
-export function exposureSection({ dataset }: Snapshot, strategy: StrategyData): Markup {
-  const { name, daily, trades } = strategy
-  const { open_since: since } = groupOf(strategy, 'exposure')
-  const closed = Array.from(trades.entry_time, (entry_time, i) => ({
-    ...{ side: wordAt(trades.side, i), entry_time, exit_time: trades.exit_time[i]! },
-  }))
-  const { months } = exposureByMonth(daily, closed, typeof since === 'string' ? since : null)
+export function exposureSection(snapshot: Snapshot, strategy: StrategyData): Markup {
+  const { name, daily } = strategy
+  const { trades, open_since } = riskInput(snapshot, strategy)
+  const { months } = exposureByMonth(daily, trades, open_since)
   if (!Array.isArray(months)) return html`<p>Not known: without trades no position is.</p>`
-  return html`${name}${dataset.name}`
+  return html`${name}${snapshot.dataset.name}`
 }
 
 /** What the names of the correlations open: no answer of the API has these. */

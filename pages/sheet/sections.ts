@@ -16,6 +16,7 @@ import {
   MONTHS,
   numberOf,
   percent,
+  shortDate,
   whole,
 } from '../format.ts'
 import type { SheetModel } from './model.ts'
@@ -47,7 +48,7 @@ export const HEADLINE: readonly FigureRow[] = [
 /** The figures at the head of the sheet, as a tile has them: the second below the first. */
 export const AT_LEVEL: readonly FigureRow[] = [
   ...HEADLINE.slice(0, 3),
-  ['time_underwater/longest_days', 'Longest under water', value => `${whole(value)} days`],
+  ['time_underwater/longest_days', 'under water', value => `${whole(value)} days`],
   ...HEADLINE.slice(3),
   ['sortino_daily_annualized', 'Sortino', hundredths],
 ]
@@ -72,21 +73,23 @@ function headline(model: SheetModel) {
   const given = (row: FigureRow) => shown(row[0], figureOf(values, row))
   const pairs = [0, 2, 4].map(i => {
     const [row, below] = [AT_LEVEL[i]!, AT_LEVEL[i + 1]!]
-    return tile(term(row[0], row[1]), given(row), html`${term(below[0], below[1])} ${given(below)}`)
+    const [name, value] = [term(below[0], below[1]), given(below)]
+    return tile(term(row[0], row[1]), given(row), i === 2 ? html`${value} ${name}` : html`${name} ${value}`)
   })
   const { leverage_typical: typical, leverage_max: most } = facts
   const times = (value: number | null) => figure(value && value * path.k, value => `${decimal(value, 1)}×`)
-  const drawn = (name: string) => shown(`year_ahead/${name}`, yearFigure(model, name, 0))
+  const drawn = (name: string, print = inPercent) =>
+    shown(`year_ahead/${name}`, yearFigure(model, name, print))
   const isDrawn = numberOf(ahead.return_p5_pct) !== null
   return html`<p class="note">${daysText(model)}</p>
 <dl class="tiles">${pairs}${tile(
-    term('year_ahead', 'A drawn year'),
-    isDrawn ? html`${drawn('return_p5_pct')} to ${drawn('return_p95_pct')}` : drawn('return_p5_pct'),
+    term('year_ahead', 'A year ahead'),
+    isDrawn ? html`${drawn('return_p5_pct', whole)} to ${drawn('return_p95_pct')}` : drawn('return_p5_pct'),
     '9 of 10 years, bootstrap',
   )}${tile(
     term('year_ahead/loss_20_probability_pct', 'Loss of 20 % in a year'),
     drawn('loss_20_probability_pct'),
-    'probability at this risk',
+    'at this risk',
   )}${tile(
     term('leverage', 'Leverage'),
     times(typical),
@@ -95,13 +98,11 @@ function headline(model: SheetModel) {
 </dl>${warnings(model)}`
 }
 
+const inPercent = (value: number): string => percent(value, 0)
+
 /** Percent; without a year of days, how many there are. */
-const yearFigure = ({ ahead, path }: SheetModel, name: string, places = 1) =>
-  figure(
-    numberOf(ahead[name]),
-    value => percent(value, places),
-    `${whole(path.daily.values.length)} days: too short`,
-  )
+const yearFigure = ({ ahead, path }: SheetModel, name: string, print: FigureRow[2]) =>
+  figure(numberOf(ahead[name]), print, `${whole(path.daily.values.length)} days: too short`)
 
 /** The days of the figures below it. */
 function daysText({ days: { from, to }, all, path }: SheetModel): Text {
@@ -239,7 +240,7 @@ const drawdowns = ({ worst }: SheetModel) =>
 <thead><tr><td></td>${WORST.map(([path, name]) => html`<th scope="col">${term(path, name)}</th>`)}</tr></thead>
 <tbody>${worst.map(
         (row, i) => html`
-<tr><th scope="row">${i + 1}</th><td>${figure(row.depth_pct, percent)}</td><td>${dateText(row.peak_t)}</td><td>${dateText(row.trough_t)}</td><td>${row.recovery_t === null ? 'not yet' : dateText(row.recovery_t)}</td><td>${decimal(row.underwater_days, 0)}</td></tr>`,
+<tr><th scope="row">${i + 1}</th><td>${figure(row.depth_pct, percent)}</td><td>${shortDate(row.peak_t)}</td><td>${shortDate(row.trough_t)}</td><td>${row.recovery_t === null ? 'not yet' : shortDate(row.recovery_t)}</td><td>${decimal(row.underwater_days, 0)}</td></tr>`,
       )}
 </tbody></table></div>`
 
@@ -251,7 +252,8 @@ function ahead(model: SheetModel) {
   const { n_days } = model.figures
   if (numberOf(model.ahead.return_p5_pct) === null)
     return html`<p>No year can be drawn from ${whole(Number(n_days))} days: it takes ${DAYS_PER_YEAR}.</p>`
-  const cell = (name: string) => html`<td>${shown(`year_ahead/${name}`, yearFigure(model, name))}</td>`
+  const cell = (name: string) =>
+    html`<td>${shown(`year_ahead/${name}`, yearFigure(model, name, tenths))}</td>`
   const row = (name: string, of: string) =>
     html`
 <tr><th scope="row">${term(`year_ahead/${of}_p5_pct`, name)}</th>${QUANTILES.map(p => cell(`${of}_p${p}_pct`))}</tr>`
@@ -260,7 +262,7 @@ function ahead(model: SheetModel) {
 <thead><tr><td></td>${QUANTILES.map(p => html`<th scope="col">${p === 50 ? 'Median' : `${p} %`}</th>`)}</tr></thead>
 <tbody>${row('Return', 'return')}${row('Max drawdown', 'max_drawdown')}
 </tbody></table></div>
-<table><tbody>${LOSSES.map(loss => chance(html`Down ${term('year_ahead/loss_20_probability_pct', `${loss} %`)} on any day`, `loss_${loss}_probability_pct`))}${chance('Below the start after a year', 'below_start_probability_pct')}
+<table><tbody>${LOSSES.map(loss => chance(term(`year_ahead/loss_${loss}_probability_pct`, `Down ${loss} % on any day`), `loss_${loss}_probability_pct`))}${chance(term('year_ahead/below_start_probability_pct', 'Below its start at the end'), 'below_start_probability_pct')}
 </tbody></table>
 <p class="note">${whole(YEAR_AHEAD.draws)} years from ${whole(Number(n_days))} days, ${beforeEntry(model)}, in blocks of ${YEAR_AHEAD.block_days} days: circular block bootstrap, seed ${YEAR_AHEAD.seed}. It says nothing of days that are not among these.</p>`
 }
@@ -313,7 +315,7 @@ function spread({ spread: { bins, best, worst, flat_days, gain_days, loss_days }
 <table><thead><tr><td></td><th scope="col" colspan="2">Worst days</th><th scope="col" colspan="2">Best days</th></tr></thead>
 <tbody>${rows.map(
     (pair, i) => html`
-<tr><th scope="row">${i + 1}</th>${pair.map(day => (day === undefined ? html`<td></td><td></td>` : html`<td>${dateText(day.t)}</td><td>${figure(day.return_pct, percent)}</td>`))}</tr>`,
+<tr><th scope="row">${i + 1}</th>${pair.map(day => (day === undefined ? html`<td></td><td></td>` : html`<td>${shortDate(day.t)}</td><td>${figure(day.return_pct, percent)}</td>`))}</tr>`,
   )}
 </tbody></table>`
 }
@@ -327,10 +329,10 @@ function stress({ stress: { rows }, facts }: SheetModel) {
     name: 'return_pct' | 'max_drawdown_pct' | 'instrument_return_pct',
   ) => html`<td>${figure(row[name], percent)}</td>`
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Days of stress"><table>
-<thead><tr><td></td><th scope="col">${term('stress-return', 'Return')}</th><th scope="col">${term('stress-drawdown', 'Max drawdown')}</th><th scope="col">${term('stress-instrument', `Holding ${facts.instrument}`)}</th></tr></thead>
+<thead><tr><td></td><th scope="col">${term('stress/rows/return_pct', 'Return')}</th><th scope="col">${term('stress/rows/max_drawdown_pct', 'Max drawdown')}</th><th scope="col">${term('stress/rows/instrument_return_pct', `Holding ${facts.instrument}`)}</th></tr></thead>
 <tbody>${rows.map(
     row => html`
-<tr><th scope="row">${row.name}<br><span class="note">${dateText(row.from)} to ${dateText(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${whole(row.days)} days are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
+<tr><th scope="row">${row.name}<br><span class="note">${shortDate(row.from)} to ${shortDate(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${whole(row.days)} days are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
   )}
 </tbody></table></div>`
 }

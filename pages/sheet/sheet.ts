@@ -3,7 +3,7 @@ import { html, raw } from 'hono/html'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { type Defined, definitions } from '../definitions.ts'
+import { type Defined, definition, definitions } from '../definitions.ts'
 import { dateText, percent } from '../format.ts'
 import { dataBlock, daysOf, type Markup, type Page } from '../layout.ts'
 import { riskSteps } from '../risk-steps.ts'
@@ -99,7 +99,7 @@ ${live(model, 'years', term('year', 'Calendar years'))}
 ${live(model, 'drawdowns', 'Deepest drawdowns')}
 </div>
 <div class="screen columns">
-${live(model, 'ahead', 'A year ahead', 'Years drawn from these days, at this risk: what they were like, not what will be.')}
+${live(model, 'ahead', 'A year ahead', 'Years drawn from these days, at this risk, percent: what they were like, not what will be.')}
 ${live(model, 'starts', 'Result by start date', 'Equity on the last day of an account that began with 1 on the first day of a month.')}
 ${live(model, 'days', 'Days', 'Daily returns at this risk: how many days in each step, percent.')}
 ${live(model, 'stress', 'Days of stress', `The deepest falls of ${instrument}, which nobody chose, then the periods that the publisher names.`)}
@@ -176,8 +176,24 @@ const DEFINED: readonly Defined[] = [
   ['volatility_annualized_pct', 'Volatility', 'fund_dd/since_publication/after/volatility_annualized_pct'],
   ['rolling-sharpe', 'Sharpe ratio of 365 days', 'sharpe', 'rolling'],
   ['rolling-volatility', 'Volatility of 365 days', 'volatility_pct', 'rolling'],
+  ...[
+    ['year_ahead', 'A year ahead'],
+    ['year_ahead/return_p5_pct', 'Return of a drawn year'],
+    ['year_ahead/max_drawdown_p5_pct', 'Max drawdown of a drawn year'],
+    ...[10, 20, 50].map(loss => [`year_ahead/loss_${loss}_probability_pct`, `Loss of ${loss} %`] as const),
+    ['year_ahead/below_start_probability_pct', 'A losing year'],
+    ['stress/rows/return_pct', 'Return in a period'],
+    ['stress/rows/max_drawdown_pct', 'Max drawdown in a period'],
+    ['stress/rows/instrument_return_pct', 'Holding in a period'],
+  ].map(([path, name]) => [path!, name!, path!, 'risk'] as const),
   ...DEFINED_EXECUTION,
 ]
+
+const LEVERAGE = definition(
+  'leverage',
+  'Leverage',
+  'Notional over equity at entry, median and largest, times risk level / base risk, as if no entry were refused.',
+)
 
 /** The same on every sheet, with replays and without. */
 const made = new Map<boolean, Markup>()
@@ -186,7 +202,7 @@ function definitionsOf(strategy: StrategyData): Markup {
   const isReplayed = hasReplays(strategy)
   const found =
     made.get(isReplayed) ??
-    html`${definitions(isReplayed ? [...DEFINED, ...DEFINED_REPLAYS] : DEFINED)}${correlationDefinitions()}`
+    html`${LEVERAGE}${definitions(isReplayed ? [...DEFINED, ...DEFINED_REPLAYS] : DEFINED)}${correlationDefinitions()}`
   made.set(isReplayed, found)
   return html`${statePopover(strategy.verification_state)}${found}`
 }
