@@ -2,8 +2,13 @@
 import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import { drawdowns } from '#core/figures/drawdown.ts'
 import type { Series } from '#core/figures/series.ts'
-import { drawdownChartOf, equityChartOf, type Line, type LineChart, lineChart } from './charts/line-chart.ts'
-import { legend } from './charts/svg.ts'
+import {
+  drawdownChartOf,
+  equityChartOf,
+  type Line,
+  type LineChart,
+  namedLineChart,
+} from './charts/line-chart.ts'
 
 /** Beside the series, what the page contains for its script. */
 export type BookFacts = { readonly caveat: string | null }
@@ -48,5 +53,4 @@ export function bookCharts({ caveat }: BookFacts, model: ReturnType<typeof bookM
   }
 }
 
-export const bookSection = (chart: LineChart): string =>
-  lineChart(chart) + (chart.lines.length > 1 ? legend(chart.lines) : '')
+export const bookSection = namedLineChart

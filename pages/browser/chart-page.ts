@@ -150,8 +150,18 @@ function onCsv(name: string, chartOf: (id: string) => LineChart | undefined): vo
   })
 }
 
-/** A chart is read from the series: they are loaded when a reader first points at one or selects it. */
+/** The series are loaded when a reader first points at a chart or selects it, or comes near one that the build left out. */
 function onLook(look: () => void): void {
+  const observer = new IntersectionObserver(
+    entries => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return
+      observer.disconnect()
+      look()
+    },
+    { rootMargin: '300px' },
+  )
+  for (const place of document.querySelectorAll('[data-section]:has(> [data-without-script])'))
+    observer.observe(place)
   for (const type of ['pointerover', 'focusin'])
     addEventListener(type, ({ target }) => {
       if (target instanceof Element && target.closest('svg.chart') !== null) look()

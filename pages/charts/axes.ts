@@ -2,7 +2,8 @@
 import { greatest, pairs, range, sum, ticks } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
-import { escapeText, type Plot, shorten, tenth, tickText, type Unit } from './svg.ts'
+import { MONTHS } from '../format.ts'
+import { escapeText, type Plot, SIDES, tenth, tickText, type Unit } from './svg.ts'
 
 /** A position beside the axis, its label, and whether a narrow screen leaves the label out. */
 export type Tick = { readonly at: number; readonly label: string; readonly isSecond: boolean }
@@ -76,39 +77,55 @@ function logarithmicTicks([low, high]: readonly [number, number], y: ValueAxis['
   return greatest(fitting, (a, b) => a.length - b.length) ?? []
 }
 
-/** Lines across the drawing, each with its label above it at the left edge, where the data are not. */
-export function valueGrid(axis: ValueAxis, unit: Unit, width: number): string {
+/** Lines across the plot, each with its label left of it. */
+export function valueGrid(
+  axis: ValueAxis,
+  { left, right }: Plot,
+  unit: Unit,
+  textOf: (value: number) => string = value => tickText(value, unit),
+): string {
   const rows = axis.ticks.map(value => ({ value, at: tenth(axis.y(value)) }))
   const zero = Math.max(
     rows.findIndex(({ value }) => value === (unit === 'multiple' ? 1 : 0)),
     0,
   )
-  const lines = rows.map(({ at }) => `M0 ${at}H${width}`).join('')
+  const lines = rows.map(({ at }) => `M${left} ${at}H${right}`).join('')
   const labels = rows.map(
     ({ value, at }, i) =>
-      `<text${(i - zero) % 2 === 0 ? '' : ' class="second"'} x="0" y="${tenth(at - 4)}">${tickText(value, unit)}</text>`,
+      `<text${(i - zero) % 2 === 0 ? '' : ' class="second"'} x="${left - LABEL_GAP}" y="${at}" dy=".35em">${textOf(value)}</text>`,
   )
   return `<path class="grid" d="${lines}"/><g class="values">${labels.join('')}</g>`
 }
 
+const LABEL_GAP = 6
+
 /** The largest text of a drawing: narrow screens enlarge that of the full width. */
-const fontOf = ({ right }: Plot): number => (right < 360 ? 11 : 20)
+export const fontOf = ({ right }: Plot): number => (right < 360 ? 11 : 20)
 
-/** Room for `−100 %` and `1000×`: charts of one size under each other begin at the same place. */
-const USUAL_EMS = 3.6
+/** Beside the plot is room for `−100 %` and `1000×`: charts of one size under each other begin at the same place. */
+const USUAL_EMS = (SIDES.narrow.left - LABEL_GAP) / 20
 
-/** `plot` without what the labels of an axis take. */
+/** `plot` without what unusually long labels of an axis take of it. */
 export function besideLabels(axis: ValueAxis, unit: Unit, plot: Plot): Plot {
-  const ems = axis.ticks.map(value => emsOf(tickText(value, unit)))
-  return { ...plot, left: Math.ceil(8 + fontOf(plot) * Math.max(USUAL_EMS, ...ems)) }
+  const ems = Math.max(USUAL_EMS, ...axis.ticks.map(value => emsOf(tickText(value, unit))))
+  return { ...plot, left: Math.ceil(fontOf(plot) * (ems - USUAL_EMS)) }
 }
 
 /** How wide a text is in a wide font, in its font size. */
-export const emsOf = (text: string): number =>
-  sum(text, char => (/[.,\u202f\s]/.test(char) ? 0.3 : char === '%' ? 0.9 : 0.6))
+export const emsOf = (text: string): number => sum(text, char => WIDTHS.find(([some]) => some.test(char))![1])
 
-/** Labels under the plot, with a mark each if `hasMarks`. The last one stays inside the drawing. */
-export function tickRow(marks: readonly Tick[], plot: Plot, width: number, hasMarks = true): string {
+const WIDTHS: readonly (readonly [RegExp, number])[] = [
+  [/[.,:'|ijl\s\u202f-]/, 0.32],
+  [/[⁰¹²³⁴-⁹⁻]/, 0.42],
+  [/[mwMW@%…]/, 0.95],
+  [/[A-Z]/, 0.7],
+  [/[\u2e80-\u{10ffff}]/u, 1.1],
+  [/^/, 0.6],
+]
+
+/** Labels under the plot, with a mark each if `hasMarks`. The last one ends at `width` at most. */
+export function tickRow(marks: readonly Tick[], plot: Plot, hasMarks = true): string {
+  const width = plot.right + (hasMarks ? SIDES.half.right : 0)
   const lines = hasMarks ? marks.map(({ at }) => `M${tenth(at)} ${plot.bottom}v5`).join('') : ''
   const labels = marks.map(({ at, label, isSecond }) => {
     const isLast = at + (emsOf(label) * fontOf(plot)) / 2 > width
@@ -118,31 +135,22 @@ export function tickRow(marks: readonly Tick[], plot: Plot, width: number, hasMa
   return `<path class="ticks" d="${lines}"/>${labels.join('')}`
 }
 
-/** A vertical rule with its label at the side that has more room: the first above the plot, each other in a row of its own. */
-export function markAt(x: number, label: string, row: number, plot: Plot): string {
-  const at = tenth(x)
-  const side = at > (plot.left + plot.right) / 2 ? 'end' : 'start'
-  const text = `<text class="mark-label ${side}" x="${at}" y="${plot.top - 4}" dy="${tenth(row * 1.2)}em">${escapeText(shorten(label, 28))}</text>`
-  return `<path class="mark" d="M${at} ${plot.top}V${plot.bottom}"/>${text}`
-}
-
-const MONTHS = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000]
+const STEPS = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000]
 
 /** Days, months or years between two days, as close as their labels of 11 units, or two of 20, allow. */
 export function dayTicks(from: EpochDay, to: EpochDay, x: (day: EpochDay) => number): Tick[] {
   const width = x(to) - x(from)
-  const tick = (day: EpochDay, i: number, length: number): Tick => ({
-    at: x(day),
-    label: toIsoDate(day).slice(0, length),
-    isSecond: i % 2 !== 0,
-  })
+  const tick = (day: EpochDay, i: number, parts: number): Tick => {
+    const [year, month, date] = toIsoDate(day).split('-')
+    const words = [`${Number(date)}`, MONTHS[Number(month) - 1]!, year!]
+    return { at: x(day), label: words.slice(-parts).join(' '), isSecond: i % 2 !== 0 }
+  }
   const days = ticks(from, to, Math.max(Math.floor(width / 110), 1)).filter(Number.isInteger)
-  if (to - from < 70) return days.map((day, i) => tick(day, i, 10))
-  const room = (months: number) => (months < 12 ? 58 : 38)
-  const months =
-    MONTHS.find(months => (months * 30.4 * width) / (to - from) >= room(months)) ?? MONTHS.at(-1)!
+  if (to - from < 70) return days.map((day, i) => tick(day, i, 3))
+  const room = (months: number) => (months < 12 ? 62 : 38)
+  const months = STEPS.find(months => (months * 30.4 * width) / (to - from) >= room(months)) ?? STEPS.at(-1)!
   const dayOf = (i: number) => Date.UTC(2000, i * months) / DAY_MS
   const first = Math.ceil((from - dayOf(0)) / (months * 30.4368) - 1)
   const found = range(first, first + width / 30).filter(i => dayOf(i) >= from && dayOf(i) <= to)
-  return found.map(i => tick(dayOf(i), i, months < 12 ? 7 : 4))
+  return found.map(i => tick(dayOf(i), i, months < 12 ? 2 : 1))
 }

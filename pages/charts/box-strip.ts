@@ -24,11 +24,12 @@ const FINEST = 1e-290
 /** An `svg` element with a line from the first to the last quantile, a box between the middle ones, and a dot for the mean. */
 export function boxStrip(chart: BoxStrip): string {
   const { rows, unit } = chart
-  const frame = { ...chart, height: ROW * rows.length + 50 }
-  const { width, plot } = areaOf(frame)
+  const frame = { ...chart, height: ROW * rows.length + 44 }
+  const area = areaOf(frame)
+  const { plot } = area
   const [low = 0, high = 0] = extent([0, ...rows.flatMap(({ quantiles, mean }) => [...quantiles, mean])])
   const domain = high - low > FINEST ? [low, high] : [0, 0]
-  const x = scaleLinear(domain, [plot.left + LABELS, plot.right - 4])
+  const x = scaleLinear(domain, [plot.left + LABELS, plot.right - 14])
   const named = ticks(domain[0]!, domain[1]!, 6)
   const parts = rows.map(({ label, kind, quantiles, mean }, i) => {
     const [first, lower, median, upper, last] = quantiles.map(value => tenth(x(value)))
@@ -42,13 +43,12 @@ export function boxStrip(chart: BoxStrip): string {
     ({ label, quantiles, mean }) =>
       `${label}: 5 to 95 % from ${valueText(quantiles[0]!, unit)} to ${valueText(quantiles[4]!, unit)}, median ${valueText(quantiles[2]!, unit)}, mean ${valueText(mean, unit)}.`,
   )
-  return drawing(frame, described.join(' '), [
+  return drawing(frame, area, described.join(' '), [
     `<path class="baseline" d="M${tenth(x(0))} ${plot.top}V${plot.bottom}"/>`,
     ...parts,
     tickRow(
       named.map(value => ({ at: x(value), label: tickText(value, unit), isSecond: false })),
-      plot,
-      width,
+      { ...plot, right: plot.right - 8 },
     ),
   ])
 }

@@ -26,12 +26,12 @@ const DAYS = TIMES.map(({ days }) => days)
 
 /** An `svg` element with a dot for each trade. Dots at the same place are drawn once. */
 export function dotChart(chart: DotChart): string {
+  const area = areaOf(chart, 'left')
   const dots = chart.dots.filter(dot => Number.isFinite(dot.days + dot.return_pct))
   const [low, high] = extent(dots, dot => dot.return_pct)
-  if (low === undefined) return emptyDrawing(chart, 'No trades to draw')
-  const { width, plot: box } = areaOf(chart)
-  const axis = linearAxis(Math.min(low, 0), Math.max(high, 0), box)
-  const plot = besideLabels(axis, 'percent', box)
+  if (low === undefined) return emptyDrawing(chart, area, 'No trades to draw')
+  const axis = linearAxis(Math.min(low, 0), Math.max(high, 0), area.plot)
+  const plot = besideLabels(axis, 'percent', area.plot)
   const [shortest, longest] = extent(dots, dot => (dot.days > 0 ? dot.days : Number.NaN))
   const first = Math.max(bisectRight(DAYS, shortest ?? 1) - 1, 0)
   const times = TIMES.slice(
@@ -52,12 +52,11 @@ export function dotChart(chart: DotChart): string {
   })
   const counts = results.map(([result, own]) => `${own.length} ${result}`).join(', ')
   const returns = `returns from ${valueText(low, 'percent')} to ${valueText(high, 'percent')}`
-  return drawing(chart, `${dots.length} trades (${counts}); ${returns}.`, [
-    valueGrid(axis, 'percent', width),
+  return drawing(chart, area, `${dots.length} trades (${counts}); ${returns}.`, [
+    valueGrid(axis, plot, 'percent'),
     tickRow(
       names.map(({ days, label }, i) => ({ at: x(days), label, isSecond: i % 2 !== 0 })),
       plot,
-      width,
     ),
     `<path class="baseline" d="M${plot.left} ${tenth(axis.y(0))}H${plot.right}"/>`,
     `<g transform="scale(.1)">${paths.join('')}</g>`,

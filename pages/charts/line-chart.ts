@@ -1,18 +1,22 @@
 // Values over days: equity, drawdowns, rolling figures.
-import { extent, min } from 'd3-array'
+import { extent } from 'd3-array'
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
-import {
-  besideLabels,
-  dayTicks,
-  emsOf,
-  linearAxis,
-  logarithmicAxis,
-  markAt,
-  tickRow,
-  valueGrid,
-} from './axes.ts'
+import { dayText } from '../format.ts'
+import { type Band, bandOf, entryShade, ruinMark } from './annotations.ts'
+import { besideLabels, dayTicks, linearAxis, logarithmicAxis, tickRow, valueGrid } from './axes.ts'
+import { endLabels } from './end-labels.ts'
 import { pathText, type Run, runsOf } from './path.ts'
-import { areaOf, drawing, emptyDrawing, escapeText, type Frame, tenth, type Unit, valueText } from './svg.ts'
+import {
+  areaOf,
+  drawing,
+  emptyDrawing,
+  escapeText,
+  type Frame,
+  legend,
+  tenth,
+  type Unit,
+  valueText,
+} from './svg.ts'
 
 /** A value for each day from `first` on; NaN is a gap. `under` is filled to the baseline. */
 export type Line = {
@@ -22,20 +26,18 @@ export type Line = {
   readonly values: Float64Array
 }
 
-type Band = { readonly from: EpochDay; readonly to: EpochDay; readonly label: string }
-
 export type LineChart = Frame & {
   /** The first of kind `main`, else the first of all, is described in words. */
   readonly lines: readonly Line[]
-  /** On a logarithmic axis a value of 0 is at the bottom edge: the account is ruined. */
+  /** On a logarithmic axis a line ends before its first value of 0: the account is ruined. */
   readonly y: 'log' | 'linear'
   readonly unit: Unit
   /** Both are drawn. */
   readonly days: { readonly from: EpochDay; readonly to: EpochDay }
   /** A rule across the plot, and the edge of the area of kind `under`. */
   readonly baseline?: number
-  /** Vertical rules, such as the day of the first publication. */
-  readonly marks?: readonly { readonly day: EpochDay; readonly label: string }[]
+  /** The day of the first publication: later days are shaded. */
+  readonly entered?: EpochDay | null
   /** Shades, such as the worst drawdowns. */
   readonly bands?: readonly Band[]
 }
@@ -50,7 +52,7 @@ export const equityChartOf = (chart: AccountChart): LineChart => ({
   baseline: 1,
 })
 
-/** Drawdowns from the day `first` on, fractions, as an area below the peak in percent. */
+/** Drawdowns from the day `first` on, fractions, as an area below the peak in percent. It ends on the day of a ruin. */
 export const drawdownChartOf = (
   chart: Omit<AccountChart, 'lines'>,
   name: string,
@@ -61,22 +63,32 @@ export const drawdownChartOf = (
   y: 'linear',
   unit: 'percent',
   baseline: 0,
-  lines: [{ name, kind: 'under', first, values: depths.map(depth => 100 * depth) }],
+  lines: [{ name, kind: 'under', first, values: upTo(depths, -1).map(depth => 100 * depth) }],
 })
 
-/** A line cut to the days of its chart, and where its first, last, lowest and highest values are. */
-type VisibleLine = Line & Readonly<Record<'start' | 'end' | 'low' | 'high', number>>
+/** The values up to the first that is not above `end`. */
+function upTo(values: Float64Array, end: number): Float64Array {
+  const at = values.findIndex(value => value <= end)
+  return at < 0 ? values : values.subarray(0, at + 1)
+}
+
+/** A line cut to the days of its chart, where its first, last, lowest and highest values are, and when it is ruined. */
+type VisibleLine = Line & Readonly<Record<'start' | 'end' | 'low' | 'high', number>> & Ruin
+type Ruin = { readonly ruin: EpochDay | null }
 
 /** The lines with a value to draw; what is not finite is a gap. */
-const visibleLines = ({ lines, days }: LineChart): VisibleLine[] =>
-  lines.flatMap(line => {
-    const start = Math.max(days.from - line.first, 0)
-    const cut = line.values.subarray(start, Math.max(days.to - line.first + 1, start))
+const visibleLines = (chart: LineChart): VisibleLine[] =>
+  chart.lines.flatMap(line => {
+    const start = Math.max(chart.days.from - line.first, 0)
+    const days = line.values.subarray(start, Math.max(chart.days.to - line.first + 1, start))
+    const ruined = chart.y === 'log' ? days.findIndex(value => value <= 0) : -1
+    const cut = ruined < 0 ? days : days.subarray(0, ruined)
     const places = placesOf(cut)
     if (places === null) return []
     const { hasInfinity, ...known } = places
     const values = hasInfinity ? cut.map(value => (Number.isFinite(value) ? value : Number.NaN)) : cut
-    return [{ ...line, first: line.first + start, values, ...known }]
+    const first = line.first + start
+    return [{ ...line, first, values, ...known, ruin: ruined < 0 ? null : first + ruined }]
   })
 
 /** One pass, because a book has a dozen lines for each strategy. The first of equal values; null if all are gaps. */
@@ -99,11 +111,8 @@ function placesOf(values: Float64Array) {
 }
 
 function domainOf({ y, baseline }: LineChart, lines: readonly VisibleLine[]): [number, number] {
-  const shown = (value: number) => (y === 'log' && value <= 0 ? Number.NaN : value)
-  const lowest = ({ values, low }: VisibleLine) =>
-    Number.isNaN(shown(values[low]!)) ? min(values, shown) : values[low]
-  const ends = lines.flatMap(line => [lowest(line), shown(line.values[line.high]!)])
-  const [low, high] = extent([...ends, shown(baseline ?? Number.NaN)], value => value)
+  const ends = lines.flatMap(({ values, low, high }) => [values[low]!, values[high]!])
+  const [low, high] = extent([...ends, y === 'log' && baseline! <= 0 ? Number.NaN : baseline], value => value)
   return low === undefined ? [1, 1] : [low, high]
 }
 
@@ -114,7 +123,7 @@ type ChartScales = ReturnType<typeof chartScales>
  * the values with a label, and `dayAt` gives the nearest day of the chart.
  */
 export function chartScales(chart: LineChart, lines = visibleLines(chart)) {
-  const { plot: box, ...size } = areaOf(chart)
+  const { plot: box, ...size } = areaOf(chart, 'both')
   const axis = (chart.y === 'log' ? logarithmicAxis : linearAxis)(...domainOf(chart, lines), box)
   const plot = besideLabels(axis, chart.unit, box)
   const { from, to } = chart.days
@@ -133,28 +142,65 @@ const between =
     return left * (1 - share) + right * share
   }
 
+/** A chart of several lines, and their names above it on screens that are too narrow for names at their ends. */
+export const namedLineChart = (chart: LineChart): string => namesAbove(chart) + lineChart(chart)
+
+function namesAbove(chart: LineChart): string {
+  const lines = visibleLines(chart).map(line => ({ ...line, value: endText(line, chart) }))
+  return lines.length < 2 ? '' : legend(lines, chart.size !== 'half')
+}
+
+const endText = ({ values, end, ruin }: VisibleLine, { unit }: LineChart): string =>
+  ruin === null ? valueText(values[end]!, unit) : 'ruined'
+
 /** An `svg` element with the lines of `chart`; without a value to draw, a frame that says so. */
 export function lineChart(chart: LineChart): string {
   const lines = visibleLines(chart)
   const main = lines.find(({ kind }) => kind === 'main') ?? lines[0]
-  if (main === undefined) return emptyDrawing(chart, 'No days to draw')
+  if (main === undefined) return emptyDrawing(chart, areaOf(chart, 'both'), whyEmpty(chart))
   const scales = chartScales(chart, lines)
-  const { x, y, plot, width } = scales
-  const { baseline, marks = [], bands = [] } = chart
-  const { from, to } = chart.days
-  const paths = [...lines.filter(line => line !== main), main].map(line => linePath(line, scales, baseline))
-  return drawing(chart, describe(main, chart), [
-    ...bands.filter(band => band.to >= from && band.from <= to).map(band => bandOf(band, chart, scales)),
-    valueGrid(scales, chart.unit, width),
-    tickRow(dayTicks(from, to, x), plot, width),
+  const { x, y, plot } = scales
+  const { baseline, entered, bands = [], days } = chart
+  const { from, to } = days
+  const ordered = [...lines.filter(line => line !== main), main]
+  const paths = ordered.map(line => linePath(line, scales, baseline))
+  return drawing(chart, scales, describe([main, ...ordered.slice(0, -1)], chart), [
+    ...bands.filter(band => band.to >= from && band.from <= to).map(band => bandOf(band, days, scales)),
+    entered == null ? '' : entryShade(entered, days, scales),
+    valueGrid(scales, plot, chart.unit),
+    tickRow(dayTicks(from, to, x), plot),
     baseline === undefined
       ? ''
       : `<path class="baseline" d="M${plot.left} ${tenth(y(baseline))}H${plot.right}"/>`,
     `<g transform="scale(.1)">${paths.join('')}</g>`,
-    ...marks
-      .filter(({ day }) => day >= from && day <= to)
-      .map(({ day, label }, row) => markAt(x(day), label, row, plot)),
+    ...ordered.map(line => ruinOf(line, scales, line === main)),
+    chart.size === 'half' ? '' : namesAtEnds([main, ...ordered.slice(0, -1)], chart, scales),
   ])
+}
+
+/** The account that is described, if it was ruined before the first day that the chart has of it. */
+function whyEmpty({ lines, days: { from, to }, y }: LineChart): string {
+  const { first, values } = lines.find(({ kind }) => kind === 'main') ?? lines[0] ?? NO_LINE
+  const ruin = y === 'log' ? values.findIndex(value => value <= 0) : -1
+  const isBefore = ruin >= 0 && first + ruin <= to && from < first + values.length
+  return isBefore ? `Ruined on ${dayText(toIsoDate(first + ruin))}: nothing to draw` : 'No days to draw'
+}
+
+const NO_LINE = { first: 0, values: new Float64Array() }
+
+function ruinOf({ ruin, first, values, end }: VisibleLine, { x, y, plot }: ChartScales, isMain: boolean) {
+  return ruin === null ? '' : ruinMark(ruin, x(first + end), y(values[end]!), isMain, plot)
+}
+
+/** A line that is alone is named by the title of its chart. */
+function namesAtEnds(lines: readonly VisibleLine[], chart: LineChart, { y, plot }: ChartScales): string {
+  const ends = lines.map(line => ({
+    name: lines.length === 1 ? '' : line.name,
+    kind: line.kind,
+    value: endText(line, chart),
+    y: y(line.values[line.end]!),
+  }))
+  return endLabels(ends, plot)
 }
 
 /** These lines are drawn to half units with half as many points, those of half charts to units: lines are half of a fact sheet. */
@@ -190,23 +236,13 @@ function linePath(
   )
 }
 
-/** A shade over the height of the plot. A label that has no room is shown by the pointer only. */
-function bandOf({ from, to, label }: Band, { days }: LineChart, { x, plot }: ChartScales): string {
-  const left = tenth(x(Math.max(from, days.from)))
-  const width = tenth(x(Math.min(to, days.to)) - left)
-  const [text, room] = [escapeText(label), width / emsOf(label)]
-  const shade = `<rect class="band" x="${left}" y="${plot.top}" width="${Math.max(width, 1)}" height="${plot.bottom - plot.top}"><title>${text}</title></rect>`
-  if (room < 12) return shade
-  return `${shade}<text class="band-label${room < 22 ? ' second' : ''}" x="${tenth(left + width / 2)}" y="${plot.bottom - 6}">${text}</text>`
-}
-
-/** First, last and extreme values of a line in a sentence, and the day on which nothing was left. */
-function describe(
-  { name, first, values, start, end, low, high }: VisibleLine,
-  { y, unit }: LineChart,
-): string {
-  const on = (i: number) => `${valueText(values[i]!, unit)} on ${toIsoDate(first + i)}`
-  const ruin = y === 'log' && values[low]! <= 0 ? values.findIndex(value => value <= 0) : -1
-  const ruined = ruin < 0 ? '' : ` It is ruined on ${toIsoDate(first + ruin)}.`
-  return `${name}: first ${on(start)}, last ${on(end)}, lowest ${on(low)}, highest ${on(high)}.${ruined}`
+/** First, last and extreme values of the first line in a sentence, and the last ones of the others. */
+function describe([main, ...others]: readonly VisibleLine[], chart: LineChart): string {
+  const { name, first, values, start, end, low, high, ruin } = main!
+  const on = (i: number) => `${valueText(values[i]!, chart.unit)} on ${dayText(toIsoDate(first + i))}`
+  const ruined = ruin === null ? '' : ` It is ruined on ${dayText(toIsoDate(ruin))}.`
+  const rest = others.map(
+    line => ` ${line.name}: ${line.ruin === null ? 'last ' : ''}${endText(line, chart)}.`,
+  )
+  return `${name}: first ${on(start)}, last ${on(end)}, lowest ${on(low)}, highest ${on(high)}.${ruined}${rest.join('')}`
 }

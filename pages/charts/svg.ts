@@ -2,7 +2,7 @@
 import { format } from 'd3-format'
 import { decimal } from '../format.ts'
 
-/** `full` is 720 units wide and has larger text on narrow screens; `half` stands beside another one and keeps its text. */
+/** `full` has larger text on narrow screens; `half` stands beside another one and keeps its text. */
 export type Size = 'full' | 'half'
 export type Unit = 'multiple' | 'percent' | 'ratio' | 'count'
 
@@ -19,11 +19,33 @@ export type Frame = {
   readonly caveat?: string | null
 }
 
-/** The size of a drawing, and the part of it that data may take; labels of values take some of the left. */
-export function areaOf({ size, height = 240 }: Frame): { width: number; height: number; plot: Plot } {
-  const width = size === 'half' ? 352 : 720
-  return { width, height, plot: { left: 0, right: width - 10, top: 24, bottom: height - 30 } }
+export type Area = {
+  readonly width: number
+  readonly height: number
+  readonly plot: Plot
+  /** Labels stand left of the plot, or also right of it, outside of the view box: the style sheet leaves `SIDES` there. */
+  readonly sides: 'left' | 'both' | null
 }
+
+/** Units beside the view box of a chart with axes, as in `charts.css`. */
+export const SIDES = {
+  full: { left: 46, right: 128 },
+  left: { left: 46, right: 8 },
+  narrow: { left: 80, right: 10 },
+  half: { left: 46, right: 8 },
+} as const
+
+/** The view box of a drawing and the part of it that data may take: its top row is for the caveat. */
+export function areaOf({ size, height = 240, caveat }: Frame, sides: Area['sides'] = null): Area {
+  const [half, full] = sides !== null ? [300, 620] : [352, 720]
+  const width = size === 'half' ? half : full
+  const plot = { left: 0, right: width, top: caveat == null ? 10 : TOP_ROW, bottom: height - 20 }
+  return { width, height, plot, sides }
+}
+
+/** The height of a row of text above a plot, and where its text stands. */
+export const TOP_ROW = 24
+export const TOP_TEXT = 15
 
 /** Text as it stands in an element or attribute of HTML and XML; what XML cannot hold becomes U+FFFD. */
 export const escapeText = (text: string): string =>
@@ -32,23 +54,20 @@ export const escapeText = (text: string): string =>
     .replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
 
 /** The whole `svg` element around `parts`, with its title, and a description for those who cannot see it. */
-export function drawing(frame: Frame, description: string, parts: readonly string[]): string {
-  const { width, height } = areaOf(frame)
+export function drawing(frame: Frame, area: Area, description: string, parts: readonly string[]): string {
+  const { width, height, sides } = area
   const id = escapeText(frame.id)
   const names = `<title id="${id}-title">${escapeText(frame.title)}</title><desc id="${id}-desc">${escapeText(description)}</desc>`
-  return `<svg class="chart ${frame.size ?? 'full'}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">${names}${caveatOf(frame)}${parts.join('')}</svg>`
+  return `<svg class="chart ${frame.size ?? 'full'}${sides === null ? '' : ` sides ${sides}`}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">${names}${caveatOf(frame, width)}${parts.join('')}</svg>`
 }
 
-function caveatOf(frame: Frame): string {
-  if (frame.caveat == null) return ''
-  const { width, height } = areaOf(frame)
-  return `<text class="caveat middle" x="${width / 2}" y="${height / 2}">${escapeText(frame.caveat)}</text>`
-}
+const caveatOf = ({ caveat }: Frame, width: number): string =>
+  caveat == null ? '' : `<text class="end" x="${width}" y="${TOP_TEXT}">${escapeText(caveat)}</text>`
 
-export function emptyDrawing(frame: Frame, sentence: string): string {
-  const { width, height } = areaOf(frame)
+export function emptyDrawing(frame: Frame, area: Area, sentence: string): string {
+  const { width, height } = area
   const text = `<text class="empty" x="${width / 2}" y="${height / 2}">${sentence}</text>`
-  return drawing(frame, sentence, [
+  return drawing(frame, area, sentence, [
     `<path class="grid" d="M0 .5H${width}M0 ${height - 0.5}H${width}"/>`,
     text,
   ])
@@ -67,25 +86,46 @@ const SUFFIX: Record<Unit, string> = { multiple: '×', percent: '\u202f%', ratio
 const plain = format('.8~g')
 const thousands = format('.6~s')
 const scientific = format('.6~e')
-const brief = format('.4~g')
+const brief = format('.2~g')
 
 /** A value beside an axis: as short as it can be. */
 export function tickText(value: number, unit: Unit): string {
   const size = Math.abs(value)
-  const print = size >= 1e9 || (size < 1e-4 && size > 0) ? scientific : size >= 1e4 ? thousands : plain
-  return print(value).replace('e+', 'e') + SUFFIX[unit]
+  if (size >= 1e9 || (size < 1e-4 && size > 0))
+    return withPower(scientific(value)) + (unit === 'multiple' ? '' : SUFFIX[unit])
+  return (size >= 1e4 ? thousands : plain)(value) + SUFFIX[unit]
 }
 
-/** A value in a sentence: with the decimals that pages print. */
+/** A value in a sentence: with the decimals that pages print. A large or tiny multiple has a word for its unit. */
 export function valueText(value: number, unit: Unit): string {
   const size = Math.abs(value)
-  if (size >= 1e6 || (size < 0.01 && size > 0)) return brief(value).replace('e+', 'e') + SUFFIX[unit]
+  const suffix = unit === 'multiple' && (size >= 1e6 || size < 1e-6) ? ' times' : SUFFIX[unit]
+  if (size >= 1e6) return decimal(value, 0) + suffix
+  if (size < 0.01 && size > 0) return withPower(brief(value)) + suffix
   return decimal(value, unit === 'percent' ? 1 : unit === 'count' ? 0 : 2) + SUFFIX[unit]
 }
 
+const SUPERSCRIPTS: Readonly<Record<string, string>> = Object.fromEntries(
+  [...'0123456789-'].map((char, i) => [char, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻'[i]!]),
+)
+
+/** `2e+22` as `2 × 10²²`, and `1e-7` as `10⁻⁷`. */
+const withPower = (text: string): string =>
+  text.replace(/^(−?)(.*)e\+?(.*)$/, (_, sign: string, digits: string, power: string) => {
+    const factor = digits === '1' ? '' : `${digits} × `
+    return `${sign}${factor}10${Array.from(power, char => SUPERSCRIPTS[char]).join('')}`
+  })
+
 /** The names of lines with a sample of each, as an HTML list that wraps where it has to. */
-export const legend = (items: readonly { readonly name: string; readonly kind: string }[]): string => {
+export const legend = (
+  items: readonly { readonly name: string; readonly kind: string; readonly value?: string }[],
+  isNarrow = false,
+): string => {
   const key = (kind: string) =>
     `<svg class="key" viewBox="0 0 26 10" aria-hidden="true"><path class="line ${kind}" d="M1 5h24"/></svg>`
-  return `<ul class="legend">${items.map(({ name, kind }) => `<li>${key(kind)}${escapeText(name)}</li>`).join('')}</ul>`
+  const rows = items.map(
+    ({ name, kind, value }) =>
+      `<li class="name ${kind}">${key(kind)}${escapeText(name)}${value === undefined ? '' : ` <b>${value}</b>`}</li>`,
+  )
+  return `<ul class="legend${isNarrow ? ' narrow' : ''}">${rows.join('')}</ul>`
 }

@@ -1,44 +1,19 @@
 // What a fact sheet shows at one risk level, computed by the functions that make the published figures.
 import { type EpochDay, parseIsoInstant, toEpochDay } from '#core/calendar.ts'
-import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, type RiskLevel, riskFactor } from '#core/dataset/resources/risk-level.ts'
-import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { type AccountPath, accountPath, equityCurve } from '#core/figures/account-path.ts'
 import { benchmarkOver } from '#core/figures/benchmark.ts'
 import { annualFigures, monthlyFigures } from '#core/figures/calendar-periods.ts'
 import { worstDrawdowns } from '#core/figures/drawdown-figures.ts'
 import { splitFigures } from '#core/figures/figure.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
-import { dayFigures, startDates, stressFigures } from '#core/figures/risk-profile.ts'
-import { rollingFigures } from '#core/figures/rolling.ts'
+import { stressFigures } from '#core/figures/risk-profile.ts'
 import { dayOf, lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
+import type { Position } from '#core/figures/trade-statistics.ts'
 import { yearAheadFigures } from '#core/figures/year-ahead.ts'
-import { caveatOf } from '../format.ts'
-
-export type SheetFacts = ReturnType<typeof sheetFacts>
-
-/** What the sheet of a strategy needs beside its series: the same at every risk level, and plain JSON. */
-export function sheetFacts(snapshot: Snapshot, strategy: StrategyData) {
-  const { dataset } = snapshot
-  const { id, name, instrument, base_risk_pct, published_since } = strategy
-  const { leverage_typical, leverage_max, max_leverage, refused_above_risk_pct } = strategy
-  return {
-    ...{ id, name, instrument, base_risk_pct, published_since },
-    ...{ leverage_typical, leverage_max, max_leverage, refused_above_risk_pct },
-    max_modelled_risk_pct: dataset.max_modelled_risk_pct,
-    stress_periods: dataset.stress_periods,
-    caveat: caveatOf(dataset), // what pictures say of made-up data
-    has_book: hasOthers(snapshot, strategy),
-  }
-}
-
-/** Whether another strategy is alive on any day of this one: the equal-weight book is another line then. */
-function hasOthers(snapshot: Snapshot, { daily }: StrategyData): boolean {
-  const { daily: book, alive } = equalWeightBookOf(snapshot)
-  const start = daily.first - book.first
-  return alive.subarray(start, start + daily.values.length).some(count => count > 1)
-}
+import type { Dot } from '../charts/dot-chart.ts'
+import type { SheetFacts } from './facts.ts'
 
 /** The published series of a strategy, and of its benchmarks over at least the same days; null without one. */
 export type SheetSeries = {
@@ -47,7 +22,11 @@ export type SheetSeries = {
   readonly benchmark: Series | null
   /** The equal-weight book at base risk. */
   readonly book: Series | null
+  /** Closed trades. */
+  readonly trades: readonly SheetTrade[]
 }
+
+export type SheetTrade = Position & { readonly return_pct: number; readonly result: Dot['result'] }
 
 /** The days that a page shows; null for no bound. */
 export type Range = { readonly from: EpochDay | null; readonly to: EpochDay | null }
@@ -92,12 +71,12 @@ export function sheetModel(
       monthly: monthlyFigures(path),
       annual: annualFigures(path, []), // trades of a year are no part of the sheet
       worst: worstDrawdowns(path),
-      /** Of the whole record: a window of a year may begin before the range. */
-      rolling: rollingFigures(whole, series.benchmark),
+      /** Of the whole record, because a window of a year may begin before the range. */
+      whole,
+      benchmarkReturns: series.benchmark,
+      trades: series.trades,
       /** As `/risk` publishes them at this level. */
       ahead: publishFigures(splitFigures(yearAheadFigures(daily, factor)).values),
-      starts: startDates(daily, factor),
-      spread: dayFigures(daily, factor),
       stress: stressFigures(daily, factor, series.benchmark, facts.stress_periods),
       /** Equities over the days of the series: of holding the instrument, and of the book if it is another. */
       benchmark: equityOf(series.benchmark),

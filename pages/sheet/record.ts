@@ -1,19 +1,14 @@
 // The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
-import { html, raw } from 'hono/html'
-import { DAY_MS } from '#core/calendar.ts'
+import { html } from 'hono/html'
 import { effectiveInstant, enteredText, isLongBefore } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
-import { riskInput } from '#core/dataset/resources/risk.ts'
-import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
-import { exposureByMonth } from '#core/figures/risk-profile.ts'
-import { type Dot, dotChart } from '../charts/dot-chart.ts'
 import { definition } from '../definitions.ts'
 import {
-  caveatOf,
   dateText,
   dayText,
   decimal,
@@ -231,28 +226,6 @@ export function describeRestatement(restatement: Restatement): string {
     ...(base_risk ? ['another base risk'] : []),
     ...(module_version ? ['another version of the module'] : []),
   ].join(', ')
-}
-
-export function tradesSection({ dataset }: Snapshot, { name, trades }: StrategyData): Markup {
-  const dots = Array.from(
-    trades.entry_time,
-    (entry, i): Dot => ({
-      days: (trades.exit_time[i]! - entry) / DAY_MS,
-      return_pct: 100 * trades.notional_return[i]!,
-      result: tradeResult(trades.account_return[i]!),
-    }),
-  )
-  const title = `Trades of ${name}: days held and return on notional`
-  return html`${raw(dotChart({ id: 'trades', title, caveat: caveatOf(dataset), dots }))}`
-}
-
-/** Long, short and flat of each month; a position that is still open is in no trade. */
-export function exposureSection(snapshot: Snapshot, strategy: StrategyData): Markup {
-  const { name, daily } = strategy
-  const { trades, open_since } = riskInput(snapshot, strategy)
-  const { months } = exposureByMonth(daily, trades, open_since)
-  if (!Array.isArray(months)) return html`<p>Not known: without trades no position is.</p>`
-  return html`${name}${snapshot.dataset.name}`
 }
 
 /** What the names of the correlations open: no answer of the API has these. */

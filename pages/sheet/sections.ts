@@ -1,13 +1,25 @@
 // The parts of a fact sheet that depend on the risk level: each is a function of the model, at night and in the browser.
 import { html, raw } from 'hono/html'
-import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { dayFigures, exposureByMonth, startDates } from '#core/figures/risk-profile.ts'
+import { rollingFigures } from '#core/figures/rolling.ts'
 import { DAYS_PER_YEAR, lastDay } from '#core/figures/series.ts'
 import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
 import { barChart } from '../charts/bar-chart.ts'
-import { drawdownChartOf, equityChartOf, type Line, type LineChart, lineChart } from '../charts/line-chart.ts'
-import { legend } from '../charts/svg.ts'
+import { dotChart } from '../charts/dot-chart.ts'
+import { exposureChart } from '../charts/exposure-chart.ts'
+import { histogram } from '../charts/histogram.ts'
+import {
+  drawdownChartOf,
+  equityChartOf,
+  type Line,
+  type LineChart,
+  lineChart,
+  namedLineChart,
+} from '../charts/line-chart.ts'
 import {
   dateText,
+  dayText,
   decimal,
   type FigureRow,
   figure,
@@ -24,19 +36,24 @@ import type { SheetModel } from './model.ts'
 /** The sections by name, in the order of the sheet. The text is HTML. */
 export const SECTIONS = {
   headline: model => String(headline(model)),
-  equity: model => chartWithLegend(equityChart(model)),
+  equity: model => namedLineChart(equityChart(model)),
   underwater: model => lineChart(underwaterChart(model)),
   months: model => String(months(model)),
   years: model => years(model),
   drawdowns: model => String(drawdowns(model)),
   ahead: model => String(ahead(model)),
+  stress: model => String(stress(model)),
   starts: model => String(starts(model)),
   days: model => String(spread(model)),
-  stress: model => String(stress(model)),
   rolling: model => sideBySide(rollingCharts(model)),
+  exposure: model => String(exposure(model)),
+  trades: model => tradesChart(model),
 } as const satisfies Record<string, (model: SheetModel) => string>
 
 export type SectionName = keyof typeof SECTIONS
+
+/** These are left to the script, which draws them when a reader comes to them: a sheet is short to load. */
+export const LATER: readonly SectionName[] = ['starts', 'days', 'rolling', 'exposure', 'trades']
 
 export const HEADLINE: readonly FigureRow[] = [
   ['net_return_pct', 'Net return', percent],
@@ -136,21 +153,19 @@ export function equityChart(model: SheetModel): LineChart {
     lines: [
       { name: facts.name, kind: 'main', first: first - 1, values: path.curve },
       ...line(`Holding ${facts.instrument}`, 'benchmark', model.benchmark),
-      ...line('Equal-weight book, at base risk', 'other', model.book),
+      ...line('Book at base risk', 'other', model.book),
     ],
     bands: worst.map(({ peak_t, recovery_t }, i) => ({
       from: parseIsoDate(peak_t)!,
       to: recovery_t === null ? lastDay(path.daily) : parseIsoDate(recovery_t)!,
       label: `${i + 1}`,
     })),
-    marks: publishedDay === null ? [] : [{ day: publishedDay, label: 'published' }],
+    entered: publishedDay,
   })
 }
 
 const sideBySide = (charts: readonly LineChart[]): string =>
   `<div class="columns">${charts.map(chart => `<div><p class="note">${term(chart.id, chart.title)}</p>${lineChart(chart)}</div>`).join('')}</div>`
-
-const chartWithLegend = (chart: LineChart): string => lineChart(chart) + legend(chart.lines)
 
 /** Days below the peak, percent. */
 export const underwaterChart = ({ facts, path, days }: SheetModel): LineChart =>
@@ -161,7 +176,8 @@ export const underwaterChart = ({ facts, path, days }: SheetModel): LineChart =>
     path.depths,
   )
 
-export function rollingCharts({ rolling, days, facts: { caveat } }: SheetModel): LineChart[] {
+export function rollingCharts({ whole, benchmarkReturns, days, facts: { caveat } }: SheetModel): LineChart[] {
+  const rolling = rollingFigures(whole, benchmarkReturns)
   const { first } = rolling
   const chart = (id: string, title: string, unit: LineChart['unit'], values: Line['values']): LineChart => ({
     id,
@@ -275,7 +291,10 @@ function beforeEntry({ days: { from, to }, publishedDay }: SheetModel): string {
 }
 
 /** The equity on the last day for each start, in the month of the start. */
-export function startsChart({ starts, facts, days }: SheetModel): LineChart {
+export const startsChart = (model: SheetModel): LineChart =>
+  chartOfStarts(model, startDates(model.path.daily, model.path.k))
+
+function chartOfStarts({ facts, days }: SheetModel, starts: ReturnType<typeof startDates>): LineChart {
   const values = new Float64Array(days.to - days.from + 1).fill(Number.NaN)
   for (const { t, net_return_pct } of starts) values[parseIsoDate(t)! - days.from] = 1 + net_return_pct / 100
   return equityChartOf({
@@ -289,33 +308,27 @@ export function startsChart({ starts, facts, days }: SheetModel): LineChart {
 }
 
 function starts(model: SheetModel) {
-  const [worst] = model.starts.toSorted((a, b) => a.net_return_pct - b.net_return_pct)
+  const all = startDates(model.path.daily, model.path.k)
+  const [worst] = all.toSorted((a, b) => a.net_return_pct - b.net_return_pct)
   if (worst === undefined) return html`<p>No day to start on yet.</p>`
-  const above = model.starts.filter(({ net_return_pct }) => net_return_pct > 0).length
-  return html`${raw(lineChart(startsChart(model)))}<p class="note">${whole(above)} of ${whole(model.starts.length)} starts are above their equity of 1. The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
+  const above = all.filter(({ net_return_pct }) => net_return_pct > 0).length
+  return html`${raw(lineChart(chartOfStarts(model, all)))}<p class="note">${whole(above)} of ${whole(all.length)} starts gained. The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
 }
 
 /** How often a day gained or lost how much, and the days at both ends. */
-function spread({ spread: { bins, best, worst, flat_days, gain_days, loss_days }, facts }: SheetModel) {
+function spread({ path, facts }: SheetModel) {
+  const { bins, best, worst, flat_days, gain_days, loss_days } = dayFigures(path.daily, path.k)
   if (bins.length === 0) return html`<p>No day with a gain or a loss.</p>`
-  const chart = barChart({
-    id: 'days',
-    title: 'Days by their return',
-    caveat: facts.caveat,
-    size: 'half',
-    unit: 'count',
-    bars: bins.map(({ from_pct, to_pct, days }) => ({
-      label: `${from_pct}`,
-      value: days,
-      note: `${from_pct} to ${to_pct} %`,
-    })),
+  const chart = histogram({
+    ...{ id: 'days', title: `Days of ${facts.name} by their return` },
+    ...{ caveat: facts.caveat, size: 'half', bins },
   })
   const rows = Array.from({ length: Math.max(best.length, worst.length) }, (_, i) => [worst[i], best[i]])
   return html`${raw(chart)}<p class="note">${whole(gain_days)} days gained, ${whole(loss_days)} lost, ${whole(flat_days)} had no return and are not drawn.</p>
-<table><thead><tr><td></td><th scope="col" colspan="2">Worst days</th><th scope="col" colspan="2">Best days</th></tr></thead>
+<table><thead><tr><th scope="col" colspan="2">Worst days</th><th scope="col" colspan="2">Best days</th></tr></thead>
 <tbody>${rows.map(
-    (pair, i) => html`
-<tr><th scope="row">${i + 1}</th>${pair.map(day => (day === undefined ? html`<td></td><td></td>` : html`<td>${shortDate(day.t)}</td><td>${figure(day.return_pct, percent)}</td>`))}</tr>`,
+    pair => html`
+<tr>${pair.map(day => (day === undefined ? html`<td></td><td></td>` : html`<td>${shortDate(day.t)}</td><td>${figure(day.return_pct, percent)}</td>`))}</tr>`,
   )}
 </tbody></table>`
 }
@@ -329,10 +342,30 @@ function stress({ stress: { rows }, facts }: SheetModel) {
     name: 'return_pct' | 'max_drawdown_pct' | 'instrument_return_pct',
   ) => html`<td>${figure(row[name], percent)}</td>`
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Days of stress"><table>
-<thead><tr><td></td><th scope="col">${term('stress/rows/return_pct', 'Return')}</th><th scope="col">${term('stress/rows/max_drawdown_pct', 'Max drawdown')}</th><th scope="col">${term('stress/rows/instrument_return_pct', `Holding ${facts.instrument}`)}</th></tr></thead>
+<thead><tr><td></td><th scope="col">${term('stress/rows/return_pct', 'Return')}</th><th scope="col">${term('stress/rows/max_drawdown_pct', 'Max drawdown')}</th><th scope="col">${term('stress/rows/instrument_return_pct', 'Holding it')}</th></tr></thead>
 <tbody>${rows.map(
     row => html`
 <tr><th scope="row">${row.name}<br><span class="note">${shortDate(row.from)} to ${shortDate(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${whole(row.days)} days are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
   )}
 </tbody></table></div>`
+}
+
+/** Long, short and flat of each month; a position that is still open is in no trade. */
+function exposure({ facts: { name, caveat, open_since }, path, trades }: SheetModel) {
+  const { months } = exposureByMonth(path.daily, trades, open_since)
+  if (!Array.isArray(months)) return html`<p>Not known: no position is without its trades.</p>`
+  const frame = { id: 'exposure', title: `Long and short of ${name}`, caveat, height: 160 }
+  const hasOpen = months.some(({ has_open_position: isOpen }) => isOpen)
+  return html`${raw(exposureChart({ ...frame, months }))}<p class="note">Share of each month in which closed trades were long, above the line, and short, below it.${hasOpen ? ` Shaded: not known, because a position is open since ${dayText(open_since ?? '')}.` : ''}</p>`
+}
+
+/** Those that ended in the range: no risk level changes them. */
+function tradesChart({ trades, days, facts: { name, caveat } }: SheetModel): string {
+  const dots = trades
+    .filter(({ exit_time }) => exit_time >= days.from * DAY_MS && exit_time < (days.to + 1) * DAY_MS)
+    .map(({ entry_time, exit_time, return_pct, result }) => ({
+      ...{ days: (exit_time - entry_time) / DAY_MS, return_pct, result },
+    }))
+  const title = `Trades of ${name}: days held and return on notional`
+  return dotChart({ id: 'trades', title, caveat, dots })
 }

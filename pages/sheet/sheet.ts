@@ -1,12 +1,12 @@
 // The fact sheet of a strategy: what decides an allocation, on one printed page; the rest follows on the screen.
 import { html, raw } from 'hono/html'
-import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { type Defined, definition, definitions } from '../definitions.ts'
 import { dateText, percent } from '../format.ts'
 import { dataBlock, daysOf, type Markup, type Page } from '../layout.ts'
 import { riskSteps } from '../risk-steps.ts'
+import { sheetFacts, sheetSeries } from './facts.ts'
 import {
   benchmarkSection,
   costsSection,
@@ -20,21 +20,19 @@ import {
   publicationSection,
   replaysSection,
 } from './groups.ts'
-import { noteOf, percentOf, type SheetModel, sheetFacts, sheetModel } from './model.ts'
+import { noteOf, percentOf, type SheetModel, sheetModel } from './model.ts'
 import {
   aliveness,
   citeSection,
   correlationDefinitions,
   correlationSection,
-  exposureSection,
   OF_TRADES,
   presentOf,
   recordSection,
   stateName,
   statePopover,
-  tradesSection,
 } from './record.ts'
-import { AT_LEVEL, SECTIONS, type SectionName, term, WORST } from './sections.ts'
+import { AT_LEVEL, LATER, SECTIONS, type SectionName, term, WORST } from './sections.ts'
 import { verdictSection } from './verdict.ts'
 
 /** The sheet of a strategy; `requested` is a risk level, or null for base risk. */
@@ -42,10 +40,7 @@ export function sheetPage(snapshot: Snapshot, strategy: StrategyData, requested:
   const { dataset } = snapshot
   const facts = sheetFacts(snapshot, strategy)
   const level = riskLevel(requested, dataset.max_modelled_risk_pct)
-  const benchmark = snapshot.benchmarks.find(({ instrument }) => instrument === strategy.instrument)
-  const { daily, weekly } = strategy
-  const book = equalWeightBookOf(snapshot).published
-  const model = sheetModel(facts, { daily, weekly, benchmark: benchmark?.daily ?? null, book }, level)
+  const model = sheetModel(facts, sheetSeries(snapshot, strategy), level)
   return {
     title: strategy.name,
     about: aboutOf(strategy),
@@ -114,8 +109,8 @@ ${fixed('benchmark', `Against holding ${instrument}`, benchmarkSection(strategy)
 </div>
 <div class="screen">
 ${live(model, 'rolling', 'Rolling 365 days')}
-${fixed('exposure', 'Long, short and flat', exposureSection(snapshot, strategy), 'Share of each month in which closed trades were open. All days.')}
-${fixed('trades', 'Trades', tradesSection(snapshot, strategy), `Time from entry to exit, and the return on notional. Trades within one bar are at the left edge.${entriesOf(strategy)}`)}
+${live(model, 'exposure', 'Long, short and flat')}
+${live(model, 'trades', 'Trades', `Time from entry to exit, and the return on notional. Trades within one bar are at the left edge.${entriesOf(strategy)}`)}
 ${fixed('excursions', 'How far trades went', excursionsSection(snapshot, strategy), 'Furthest move of the price against an open trade (MAE) and for it (MFE), in units of the base risk.')}
 ${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'A replay sizes every position by the level; a rescale multiplies the returns.') : ''}
 <div class="columns">
@@ -158,7 +153,10 @@ function rangeButtons({ publishedDay, all }: SheetModel): Markup {
 const live = (model: SheetModel, name: SectionName, title: Markup | string | null, note = ''): Markup =>
   html`<section class="${name}" id="${name}">${
     title === null ? '' : html`<h2>${title}</h2>`
-  }${note === '' ? '' : html`<p class="note">${note}</p>`}<div data-section="${name}">${raw(SECTIONS[name](model))}</div></section>`
+  }${note === '' ? '' : html`<p class="note">${note}</p>`}<div data-section="${name}">${raw(LATER.includes(name) ? WITHOUT_SCRIPT : SECTIONS[name](model))}</div></section>`
+
+const WITHOUT_SCRIPT =
+  '<p data-without-script>Drawn by a script. The numbers: <a href="risk.json">risk</a>, <a href="trades.csv">trades</a>.</p>'
 
 const fixed = (name: string, title: string, body: Markup, note = ''): Markup =>
   html`<section class="${name}" id="${name}"><h2>${title}</h2>${note === '' ? '' : html`<p class="note">${note}</p>`}${body}</section>`

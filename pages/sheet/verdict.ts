@@ -43,7 +43,7 @@ function enteredFact({ dataset }: Snapshot, strategy: StrategyData): Fact {
     : clockOf(strategy)
   const days = Math.floor((parseIsoInstant(effectiveInstant(dataset))! - parseIsoInstant(since)!) / DAY_MS)
   const age = days > 0 ? `${counted(days, 'day')} before this version` : 'with this version'
-  const before = marking === 'reported' ? 'as its maker reports them' : 'a backtest'
+  const before = marking === 'reported' ? 'as reported' : 'a backtest'
   return ['Entered', dateText(since), line, link('#publication', `${age}; the days until then are ${before}`)]
 }
 

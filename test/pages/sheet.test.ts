@@ -9,6 +9,9 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { decimal } from '#pages/format.ts'
+import { sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
+import { sheetModel } from '#pages/sheet/model.ts'
+import { LATER, SECTIONS } from '#pages/sheet/sections.ts'
 import { aNight, HAND_VERSION, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
 
@@ -26,7 +29,7 @@ const sheetOf = (snapshot: Snapshot, id = 's'): string =>
 
 /** The text of a section, without the elements. */
 function sectionOf(page: string, name: string): string {
-  const text = new RegExp(`<section class="${name}">(.*?)</section>`, 's').exec(page)?.[1]
+  const text = new RegExp(`<section class="${name}" id="${name}">(.*?)</section>`, 's').exec(page)?.[1]
   return (text ?? '').replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
@@ -73,16 +76,16 @@ test('a sheet draws the book and correlates with it and with the rest of it, unl
   const snapshot = handSnapshot([strategy('s', 0), strategy('o', 2), strategy('p', 4)])
   const page = sheetOf(snapshot)
   expect(page).toContain('<path class="line other"')
-  expect(page).toContain('Equal-weight book, at base risk')
+  expect(page).toContain('Book at base risk')
   const [own, ...others] = snapshot.strategies.map(({ daily }) => daily)
   const correlations = [equalWeightBook([own!, ...others]).daily, equalWeightBook(others).daily].map(book =>
     toPercent(correlatePair(own!, book).rho),
   )
-  const [, ...shown] = /<section class="correlation">.*?value="([^"]+)".*?value="([^"]+)"/s.exec(page)!
+  const [, ...shown] = /<section class="correlation".*?value="([^"]+)".*?value="([^"]+)"/s.exec(page)!
   expect(shown.map(Number)).toEqual(correlations.map(value => expect.closeTo(value, 5)))
   const apart = strategy('o', 2, { first: '2004-01-01', returns: wave(100, 2) })
   for (const alone of [[strategy('s', 0)], [strategy('s', 0), apart]])
-    expect(sheetOf(handSnapshot(alone))).not.toContain('Equal-weight book, at base risk')
+    expect(sheetOf(handSnapshot(alone))).not.toContain('Book at base risk')
 })
 
 test('a sheet of ten years, with all of it, has fewer than 20 000 bytes compressed as at night', () => {
@@ -99,8 +102,13 @@ test('a sheet of ten years, with all of it, has fewer than 20 000 bytes compress
 })
 
 test('a sheet has a definition behind each name of a figure, and its symbols behind each formula', () => {
-  const snapshot = handSnapshot([strategy('s', 0, { night }), strategy('o', 2)])
-  const elements = htmlElements(sheetOf(snapshot))
+  const held = handSnapshot([strategy('held', 9)]).strategies[0]!
+  const benchmarks = [{ instrument: held.instrument, daily: held.daily }]
+  const snapshot = handSnapshot([strategy('s', 0, { night }), strategy('o', 2)], {}, benchmarks)
+  const [own] = snapshot.strategies
+  const model = sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null)
+  const later = LATER.map(name => SECTIONS[name](model)).join('')
+  const elements = htmlElements(sheetOf(snapshot).replace('</main>', `${later}</main>`))
   const popovers = new Set(
     elements
       .filter(({ attributes }) => attributes.has('popover'))
@@ -108,7 +116,7 @@ test('a sheet has a definition behind each name of a figure, and its symbols beh
   )
   const opened = new Set(elements.flatMap(({ attributes }) => attributes.get('popovertarget') ?? []))
   expect([...popovers].filter(id => !opened.has(id))).toEqual([])
-  expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(8)
+  expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(10)
   const texts = sheetOf(snapshot).match(/<div id="about-.*?<\/div>/gs)!
   for (const text of texts.filter(text => / <code>.*<\/code> /.test(text)))
     expect(text.includes('popovertarget="symbols-') || !text.includes('API:')).toBe(true)
@@ -145,13 +153,22 @@ test.each([
   expect(book).toContain(`Of “Verified”: ${LIMIT}`)
 })
 
+const LIVE =
+  'Live: no live record yet nothing is compared with signals that were sent what only live signals show'
+
 /** The six facts of a strategy of a book with these versions, a line each. */
 function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']> = {}): string[] {
   const [, text = ''] = /<dl class="verdict">(.*?)<\/dl>/s.exec(sheetOf(handSnapshot([given], dataset))) ?? []
   return text
     .split('</div>')
     .slice(0, -1)
-    .map(fact => fact.replaceAll(/<[^>]*>/g, '').trim())
+    .map(fact =>
+      fact
+        .replace('</dt>', ': ')
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&#39;', "'")
+        .trim(),
+    )
 }
 
 const trade = { entry_time: 1.4e12, exit_time: 1.41e12, account_return: 0.01 }
@@ -183,7 +200,14 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
       ...{ module_version: '3', rules_sha256: 'abcdef0123456789ffff', rules_since: V1 },
     }),
     [{ added: ['s'] }, { declared: [{ what: 'same_rules', of: 's', reason: 'a comment' }] }],
-    [],
+    [
+      'Entered: 1 May 2024 time-stamped by TSA 31 days before this version; the days until then are a backtest',
+      'Checked: 1 of 1 trade computed twice, equal This does not show when the rules were written.',
+      'Rules: unchanged since 1 May 2024 digest abcdef012345; files changed, declared the same once version 3 of the module',
+      'History: never restated 2 versions what changed, version by version',
+      LIVE,
+      'Enough data?: 10.0 years, 1 trade Sharpe ratio 0.00 ± 0.32 a losing year: 8 of 10 drawn from these days',
+    ],
   ],
   [
     'from a ledger, of 20 days and restated, of which a version was lost',
@@ -192,9 +216,28 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
       ...{ trades: [trade, trade], published_since: HAND_VERSION },
     }),
     [{ restated: [restated] }, { not_compared: ['2024-05-02T00:15:00Z'] }, { restated: [restated] }],
-    [],
+    [
+      "Entered: 1 June 2024 by the publisher's own clock with this version; the days until then are a backtest",
+      'Checked: 2 of 2 trades unverified This does not show when the rules were written.',
+      'Rules: not known not made by a module here made from a ledger',
+      'History: restated 2 times 3 versions; 1 could not be compared what changed, version by version',
+      LIVE,
+      'Enough data?: 20 days, 2 trades Sharpe ratio 20 days: too short too short to draw a year from',
+    ],
   ],
-  ['reported, without a day', { id: 's', returns: [] }, [], []],
+  [
+    'reported, without a day',
+    { id: 's', returns: [] },
+    [],
+    [
+      'Entered: not recorded by older builds what is recorded',
+      'Checked: no return unverified This does not show when the rules were written.',
+      'Rules: not known not made by a module here made from returns',
+      'History: not recorded by older builds what changed, version by version',
+      LIVE,
+      'Enough data?: no day yet Sharpe ratio 0 days: too short too short to draw a year from',
+    ],
+  ],
   [
     'ruined, and time-stamped long after its name',
     {
@@ -202,7 +245,14 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
       time_stamp: { at: '2024-05-20T00:15:00Z', by: 'TSA' },
     },
     [{}, { not_compared: ['2024-05-02T00:15:00Z'] }],
-    [],
+    [
+      "Entered: 1 May 2023 by the publisher's own clock; time-stamped by TSA on 20 May 2024 397 days before this version; the days until then are as reported",
+      'Checked: no return unverified This does not show when the rules were written.',
+      'Rules: not known not made by a module here made from returns',
+      'History: not known in full 2 versions; 1 could not be compared what changed, version by version',
+      LIVE,
+      'Enough data?: 3 days ruined on 2 January 2024 too short to draw a year from',
+    ],
   ],
 ])('the verdict on a strategy %s', (_what, given, lineage, expected) => {
   expect(verdictOf(given, { lineage: lineage.map(version) })).toEqual(expected)

@@ -6,12 +6,13 @@ import { beforeAll, expect, test } from 'vitest'
 import { parseIsoDate, toCompactInstant } from '#core/calendar.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { parseReturns } from '#pages/browser/load-returns.ts'
+import { parseReturns, parseTrades } from '#pages/browser/load-returns.ts'
 import { chartCsv } from '#pages/chart-data.ts'
 import { readChoice } from '#pages/explore/choice.ts'
 import { exploreFacts, exploreModel } from '#pages/explore/model.ts'
 import { riskSteps } from '#pages/risk-steps.ts'
-import { type SheetFacts, sheetModel } from '#pages/sheet/model.ts'
+import type { SheetFacts } from '#pages/sheet/facts.ts'
+import { sheetModel } from '#pages/sheet/model.ts'
 import { equityChart, HEADLINE } from '#pages/sheet/sections.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -136,6 +137,7 @@ test(`the code of a fact sheet computes the digits of /stats and /curve at each 
     daily: await seriesIn('returns.daily.csv', 'daily'),
     weekly: await seriesIn('returns.weekly.csv', 'weekly'),
     ...{ benchmark: held.get(facts.instrument)!, book: null },
+    trades: parseTrades(await read(`${VERSION_ROOT}strategies/birch/trades.csv`)),
   }
   for (const level of LEVELS) {
     const query = queryAt(level)

@@ -3,9 +3,17 @@ import { brotliCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
-import { chartScales, type LineChart, lineChart } from '#pages/charts/line-chart.ts'
+import { emsOf } from '#pages/charts/axes.ts'
+import { endLabels } from '#pages/charts/end-labels.ts'
+import {
+  chartScales,
+  drawdownChartOf,
+  type LineChart,
+  lineChart,
+  namedLineChart,
+} from '#pages/charts/line-chart.ts'
 import { forAll } from '../../support/for-all.ts'
-import { all, linePoints, parseXml, withClass } from './drawn.ts'
+import { all, linePoints, parseXml, partsOf, withClass } from './drawn.ts'
 
 const FIRST = parseIsoDate('2018-01-01')!
 
@@ -59,7 +67,7 @@ const anyChart: fc.Arbitrary<LineChart> = fc.record({
   ),
   days: fc.record({ from: day(-20, 80), to: day(-20, 9500) }),
   baseline: fc.constantFrom(0, 1, -5),
-  marks: fc.array(fc.record({ day: day(-100, 9000), label: anyText }), { maxLength: 3 }),
+  entered: fc.option(day(-100, 9000), { nil: null }),
   bands: fc.array(fc.record({ from: day(-100, 500), to: day(-100, 500), label: anyText }), { maxLength: 3 }),
   size: fc.constantFrom('full' as const, 'half' as const),
 })
@@ -83,7 +91,6 @@ test('a chart of any lines, days and texts is XML without NaN, Infinity or an in
       ...chart,
       title: '',
       lines: chart.lines.map(line => ({ ...line, name: '' })),
-      marks: [],
       bands: [],
     }
     expect(lineChart(nameless)).not.toMatch(/NaN|Infinity|undefined|style=/)
@@ -124,10 +131,7 @@ test('a chart names itself by its title, and everything in it by its text', () =
     'a\ufffdb\ufffdc',
   )
   const label = '<b>"أهلا" & 🐳</b>'
-  const text = lineChart(
-    chartOf([1, 2], { marks: [{ day: FIRST, label }], bands: [{ from: FIRST, to: FIRST + 1, label }] }),
-  )
-  expect(withClass(text, 'mark-label')[0]!.text).toBe(label)
+  const text = lineChart(chartOf([1, 2], { bands: [{ from: FIRST, to: FIRST + 1, label }] }))
   expect(withClass(text, 'band')[0]!.children[0]!.text).toBe(label)
 })
 
@@ -173,7 +177,7 @@ test('a drawn line has at most two points for each unit of width, in 2.2 kB for 
 test('a drawn line is cut to the days of the chart, and the axis with it', () => {
   const values = Float64Array.from({ length: 100 }, (_, i) => (i < 50 ? 1000 : 1 + i / 1000))
   const chart = chartOf(values, { days: { from: FIRST + 60, to: FIRST + 90 } })
-  expect(descriptionOf(chart)).toContain('first 1.06× on 2018-03-02, last 1.09× on 2018-04-01')
+  expect(descriptionOf(chart)).toContain('first 1.06× on 2 March 2018, last 1.09× on 1 April 2018')
   expect(chartScales(chart).ticks.at(-1)).toBeLessThan(2)
   expect(linePoints(lineChart(chart), 'main')).toHaveLength(31)
 })
@@ -185,15 +189,87 @@ test('a line is broken at gaps, and a day between gaps is a dot', () => {
   expect(dot).toMatch(/^M\d+ \d+h0$/)
 })
 
-test('a line of a ruined account goes to the bottom edge, and the description says when', () => {
+test('a line of a ruined account ends in a cross at its last positive value, and is named as ruined at its end and in words', () => {
   const chart = chartOf([1, 0.5, 0, 0])
-  expect(linePoints(lineChart(chart), 'main').at(-1)![1]).toBe(chartScales(chart).plot.bottom)
+  const { x, y } = chartScales(chart)
+  const text = lineChart(chart)
+  const [endX, endY] = linePoints(text, 'line').at(-1)!
+  expect([Math.abs(endX - x(FIRST + 1)) < 0.51, endY]).toEqual([true, Math.round(y(0.5) * 10) / 10])
+  const [cross] = partsOf(withClass(text, 'ruin')[0]!.attributes.d!)
+  expect(cross![0]![0]).toBeCloseTo(x(FIRST + 1) - 4, 0)
+  expect(withClass(text, 'mark-label')[0]!.text).toBe('ruined on 3 January 2018')
+  expect(withClass(text, 'name')[0]!.text).toBe('ruined')
   expect(descriptionOf(chart)).toBe(
-    'Alder: first 1.00× on 2018-01-01, last 0.00× on 2018-01-04, lowest 0.00× on 2018-01-03, ' +
-      'highest 1.00× on 2018-01-01. It is ruined on 2018-01-03.',
+    'Alder: first 1.00× on 1 January 2018, last 0.50× on 2 January 2018, lowest 0.50× on 2 January 2018, ' +
+      'highest 1.00× on 1 January 2018. It is ruined on 3 January 2018.',
   )
-  expect(descriptionOf(chartOf([0, 0]))).toContain('ruined on 2018-01-01')
+  const later = { days: { from: FIRST + 2, to: FIRST + 3 } }
+  expect(withClass(lineChart({ ...chart, ...later }), 'empty')[0]!.text).toBe(
+    'Ruined on 3 January 2018: nothing to draw',
+  )
   expect(descriptionOf(chartOf([-40, 0], { y: 'linear', unit: 'percent' }))).not.toContain('ruined')
+  const depths = drawdownChartOf(chart, 'Below the peak', FIRST, Float64Array.of(0, -0.5, -1, -1))
+  expect([...depths.lines[0]!.values]).toEqual([0, -50, -100])
+})
+
+test('the days after the entry are shaded to the right edge; before it nothing is', () => {
+  const of = (entered: number) => lineChart(chartOf([1, 2, 3], { entered }))
+  const { x, plot } = chartScales(chartOf([1, 2, 3]))
+  const [shade] = withClass(of(FIRST + 1), 'entered')
+  expect(shade!.attributes).toMatchObject({ x: `${x(FIRST + 1)}`, width: `${plot.right - x(FIRST + 1)}` })
+  expect(withClass(of(FIRST + 1), 'mark-label')[0]!.text).toBe('entered 2 January 2018')
+  const drawn = [-1, 0, 2, 3].map(day =>
+    ['entered', 'mark'].map(name => withClass(of(FIRST + day), name).length),
+  )
+  expect(drawn).toEqual([
+    [1, 0],
+    [1, 1],
+    [0, 1],
+    [0, 0],
+  ])
+})
+
+test('lines of any number, names and ends are named in their order, none over another or outside of the drawing', () => {
+  const end = fc.record({
+    name: fc.oneof(
+      fc.string({ minLength: 1, maxLength: 60 }),
+      fc.constantFrom('W'.repeat(40), '漢'.repeat(20)),
+    ),
+    kind: fc.constantFrom('main', 'series1'),
+    value: fc.constantFrom('1.25×', 'ruined', '2.0 × 10²² times'),
+    y: fc.oneof(fc.constant(100), fc.double({ min: 24, max: 220, noNaN: true })),
+  })
+  const plot = { left: 0, right: 620, top: 24, bottom: 220 }
+  forAll(fc.array(end, { minLength: 1, maxLength: 13 }), ends => {
+    const texts = withClass(endLabels(ends, plot), 'name')
+    expect(texts).toHaveLength(ends.length)
+    const rows = texts.flatMap(({ attributes, children, text }) => {
+      const others = children.filter(({ name }) => name === 'tspan')
+      return [text, ...others.map(({ text }) => text)].map((text, i) => ({
+        ...{ text, y: Number(attributes.y) + 12.5 * i, x: Number(attributes.x) },
+      }))
+    })
+    for (const [i, { text, x, y }] of rows.entries()) {
+      expect(x + emsOf(text) * 11).toBeLessThanOrEqual(620 + 128)
+      expect(y - (rows[i - 1]?.y ?? 0)).toBeGreaterThanOrEqual(12.3)
+      expect(y >= plot.top && y <= plot.bottom + 8).toBe(true)
+    }
+    const order = ends.toSorted((a, b) => a.y - b.y).map(({ kind }) => `name ${kind}`)
+    expect(texts.map(({ attributes }) => attributes.class)).toEqual(order)
+  })
+})
+
+test('lines of one chart are named above it for narrow screens; a line that is alone is not', () => {
+  const chart = chartOf([1, 2])
+  const other = { name: '<Book>', kind: 'other' as const, first: FIRST, values: Float64Array.of(5, 6) }
+  const text = namedLineChart({ ...chart, lines: [...chart.lines, other] })
+  const list = parseXml(text.slice(0, text.indexOf('<svg class="chart')))
+  expect(list.attributes.class).toBe('legend narrow')
+  expect(list.children.map(({ text, children }) => text + children[1]!.text)).toEqual([
+    'Alder 2.00×',
+    '<Book> 6.00×',
+  ])
+  expect(namedLineChart(chart)).toBe(lineChart(chart))
 })
 
 test('a line under the water is filled to the baseline', () => {
@@ -203,7 +279,7 @@ test('a line under the water is filled to the baseline', () => {
   const points = linePoints(lineChart(chart), 'under')
   expect(points.at(-1)![1]).toBe(chartScales(chart).y(0))
   expect(points.at(-1)![0]).toBe(points.at(-2)![0])
-  expect(descriptionOf(chart)).toContain('lowest −20.0\u202f% on 2018-01-03')
+  expect(descriptionOf(chart)).toContain('lowest −20.0\u202f% on 3 January 2018')
 })
 
 test('a line that is flat is in the middle, and so is a single day', () => {

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest'
 import { barChart } from '#pages/charts/bar-chart.ts'
 import { boxStrip } from '#pages/charts/box-strip.ts'
 import { type Dot, dotChart } from '#pages/charts/dot-chart.ts'
+import { exposureChart } from '#pages/charts/exposure-chart.ts'
+import { histogram } from '#pages/charts/histogram.ts'
 import { legend } from '#pages/charts/svg.ts'
 import { sparkline } from '#pages/strategies-table.ts'
 import { forAll } from '../../support/for-all.ts'
@@ -47,10 +49,11 @@ test('bars of any values and texts are XML, inside the drawing, and the same tex
 test('bars have heights in proportion, from one baseline, and numbers beside them', () => {
   const text = barChart({ ...frame, unit: 'percent', bars: years([20, -10, null, 40]) })
   const heights = boxesOf(text).map(([, , , height]) => height!)
-  expect(heights[0]! / heights[3]!).toBeCloseTo(0.5, 2)
-  expect(heights[1]! / heights[3]!).toBeCloseTo(0.25, 2)
-  expect(heights[2]).toBe(0)
+  expect(heights[0]! / heights[2]!).toBeCloseTo(0.5, 2)
+  expect(heights[1]! / heights[2]!).toBeCloseTo(0.25, 2)
   expect(withClass(text, 'number').map(({ text }) => text)).toEqual(['20.0', '−10.0', '–', '40.0'])
+  const empty = barChart({ ...frame, none: '', unit: 'percent', bars: years([20, -10, null, 40]) })
+  expect(withClass(empty, 'number').map(({ text }) => text)).toEqual(['20.0', '−10.0', '', '40.0'])
   expect(withClass(text, 'loss')).toHaveLength(1)
   expect(descriptionOf(text)).toBe('4 bars: lowest −10.0\u202f% (2019), highest 40.0\u202f% (2021).')
 })
@@ -132,8 +135,8 @@ test('dots of any trades are inside the drawing, in any order of the trades', ()
   forAll(fc.array(anyDot, { maxLength: 200 }), size, (dots, size) => {
     const text = dotChart({ ...frame, dots, size })
     for (const [x, y] of places(text)) {
-      expect(x >= 0 && x <= (size === 'half' ? 3520 : 7200)).toBe(true)
-      expect(y >= 240 && y <= 2100).toBe(true)
+      expect(x >= 0 && x <= (size === 'half' ? 3000 : 6200)).toBe(true)
+      expect(y >= 100 && y <= 2200).toBe(true)
     }
     expect(dotChart({ ...frame, dots: dots.toReversed(), size })).toBe(text)
     expect(text).not.toMatch(/NaN|Infinity|undefined|style=/)
@@ -203,6 +206,50 @@ test('a sparkline is of half a kilobyte for any number of days, and 40 bytes com
   }).join('')
   expect(rows.length / 1000).toBeLessThan(560)
   expect(brotliCompressSync(rows).length / 1000).toBeLessThan(40)
+})
+
+test('a histogram has a bar for each bin with days, side by side, in the colour of a gain or a loss', () => {
+  const bin = (from_pct: number, days: number) => ({ from_pct, to_pct: from_pct + 0.5, days })
+  const text = histogram({ ...frame, bins: [bin(-1, 4), bin(-0.5, 0), bin(0, 8), bin(0.5, 2)] })
+  const [loss, gain, last] = boxesOf(text) as [number[], number[], number[]]
+  expect(loss[3]! / gain[3]!).toBeCloseTo(0.5, 2)
+  expect([gain[0]! - loss[0]!, last[0]! - gain[0]!, last[0]! + last[2]!]).toEqual([310, 155, 620])
+  expect(withClass(text, 'loss')).toHaveLength(1)
+  expect(descriptionOf(text)).toBe('14 days in 4 bins, most of them (8) from 0\u202f% to 0.5\u202f%.')
+  expect(withClass(histogram({ ...frame, bins: [] }), 'empty')[0]!.text).toBe('No days to draw')
+})
+
+test('exposure has the long part of each month above the short one, and a shade over months that are not known', () => {
+  const month = (month: number, [long_pct, short_pct, flat_pct]: readonly (number | null)[]) => ({
+    year: 2024,
+    month,
+    long_pct: long_pct!,
+    short_pct: short_pct!,
+    flat_pct: flat_pct!,
+  })
+  const months = [
+    month(11, [50, 25, 25]),
+    month(12, [100, 0, 0]),
+    { ...month(1, [null, null, null]), year: 2025 },
+  ]
+  const text = exposureChart({ ...frame, months })
+  const heights = ['gain', 'loss'].map(kind =>
+    partsOf(withClass(text, kind)[0]!.attributes.d!.replace(/Z$/, ''))
+      .flat()
+      .map(([, y]) => y),
+  )
+  expect(heights).toEqual([
+    [122, 73, 73, 24, 24, 122, 122, 122],
+    [122, 146.5, 146.5, 122, 122, 122, 122, 122],
+  ])
+  expect(withClass(text, 'entered')[0]!.attributes.d).toMatch(/^M411.1 24H620V220H/)
+  expect(descriptionOf(text)).toBe(
+    '3 months, 1 of them not known; on average long 75.0\u202f%, short 12.5\u202f%, flat 12.5\u202f%.',
+  )
+  expect(withClass(exposureChart({ ...frame, months: [] }), 'empty')[0]!.text).toBe('No months to draw')
+  expect(descriptionOf(exposureChart({ ...frame, months: months.slice(2) }))).toBe(
+    '1 months, 1 of them not known.',
+  )
 })
 
 test('a legend shows each name with a sample of its line', () => {
