@@ -133,7 +133,7 @@ function daysText({ days: { from, to }, all, path }: SheetModel): Text {
 
 function warnings({ figures, facts, isRefused }: SheetModel) {
   const { refused_above_risk_pct: most, max_leverage: cap } = facts
-  const ruin = html`<p class="warning"><strong>Ruined</strong> on ${figures.ruin_t}: at this risk one day took the whole equity.</p>`
+  const ruin = html`<p class="warning"><strong>Ruined</strong> on ${dateText(String(figures.ruin_t))}: at this risk one day took the whole equity.</p>`
   const refused = html`<p class="warning"><strong>The strategy's own rules refuse this level.</strong> Above ${percent(100 * (most ?? 0), 2)} an entry would have been over its leverage cap${cap === null ? '' : ` of ${decimal(cap, 0)}×`}; the figures assume every entry.</p>`
   return html`${figures.ruined === true ? ruin : ''}${isRefused ? refused : ''}`
 }

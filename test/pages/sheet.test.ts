@@ -13,6 +13,7 @@ import { sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
 import { sheetModel } from '#pages/sheet/model.ts'
 import { LATER, SECTIONS } from '#pages/sheet/sections.ts'
 import { aNight, HAND_VERSION, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { oddBook } from '#test/support/books/odd-book.ts'
 import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
 
 const wave = (days: number, phase: number): number[] =>
@@ -288,4 +289,64 @@ test('a sheet has accepted findings of the record beside its badge, and those of
   expect(page.split('Accepted finding: 30 bars missing. Reason: an outage')).toHaveLength(2)
   const book = pagesOf(handSnapshot([strategy('s', 0)], { accepted_findings })).get('index.html')!()
   expect(book).toContain('>unverified</button><br>accepted findings: 1</td>')
+})
+
+test('the pictures that are left to the script say that data are synthetic, and exposure says since when it is not known', () => {
+  const snapshot = handSnapshot([strategy('s', 0, { trades: [trade] })], { synthetic: true })
+  const [own] = snapshot.strategies
+  const facts = { ...sheetFacts(snapshot, own!), open_since: '2024-05-03' }
+  const model = sheetModel(facts, sheetSeries(snapshot, own!), null)
+  const drawn = LATER.flatMap(name => SECTIONS[name](model).match(/<svg class="chart .*?<\/svg>/gs) ?? [])
+  expect(drawn).toHaveLength(6)
+  for (const picture of drawn) expect(picture).toContain('>synthetic data</text>')
+  expect(SECTIONS.exposure(model)).toContain('not known, because a position is open since 3 May 2024')
+})
+
+const AT = { leverage_typical: 1.5, leverage_max: 4, refused_above_risk_pct: 0.03 }
+
+test('a range begins with an equity of 1 and has the figures of its days, a level multiplies leverage and says if the rules refuse it', () => {
+  const snapshot = handSnapshot([strategy('s', 0, AT)])
+  const [own] = snapshot.strategies
+  const [facts, series] = [sheetFacts(snapshot, own!), sheetSeries(snapshot, own!)]
+  const { first } = series.daily
+  const level = { requested: 0.04, effective: 0.04 }
+  const model = sheetModel(facts, series, level, { from: first + 100, to: first + 599 })
+  const part = handSnapshot([
+    strategy('s', 0, { first: '2014-09-09', returns: wave(3650, 0).slice(100, 600) }),
+  ])
+  const [cut] = part.strategies
+  const alone = sheetModel(sheetFacts(part, cut!), sheetSeries(part, cut!), level)
+  expect([model.figures, model.ahead, model.monthly]).toEqual([alone.figures, alone.ahead, alone.monthly])
+  expect([model.path.curve[0], model.path.curve.length]).toEqual([1, 501])
+  const text = SECTIONS.headline(model).replaceAll(/<[^>]*>/g, '')
+  expect(text).toContain(
+    '9 September 2014 to 21 January 2016, 500 days; computed here from the published returns.',
+  )
+  expect(text).toContain('Leverage3.0×at most 8.0×')
+  expect(text).toContain("The strategy's own rules refuse this level. Above 3.00 %")
+  expect(SECTIONS.headline(sheetModel(facts, series, null))).not.toContain('refuse this level')
+})
+
+test('a range after the ruin at this level has no account, so that all days are shown, and the day of the ruin', () => {
+  const snapshot = handSnapshot([{ id: 's', returns: [0.1, -1, 0.1, 0.1, 0.1] }])
+  const [own] = snapshot.strategies
+  const range = { from: own!.daily.first + 2, to: null }
+  const model = sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null, range)
+  expect(model.days).toEqual(model.all)
+  expect(SECTIONS.headline(model)).toContain('2 January 2024</time>: at this risk')
+})
+
+test('every sheet of a book of odd strategies has no number that is none, and says how short or over its strategy is', () => {
+  const text = (id: string) =>
+    sheetOf(oddBook(), id)
+      .replaceAll(/<(script|svg).*?<\/\1>|<[^>]*>/gs, ' ')
+      .replaceAll(/\s+/g, ' ')
+  const ids = oddBook().strategies.map(({ id }) => id)
+  for (const id of ids)
+    expect([id, text(id)]).not.toEqual([id, expect.stringMatching(/\b(NaN|Infinity|undefined)\b/)])
+  expect(text('no-day')).toContain('No day yet: there is nothing to draw or to compute.')
+  expect(text('two-days')).toContain('Sharpe 2 days: too short')
+  expect(text('ended')).toContain('Ended on 24 February 2024 . Reason: The exchange closed.')
+  expect(text('only-open')).toContain('A position is open since 4 May 2023')
+  expect(text('huge')).toMatch(/Net return \d\.\d × 10²\d %/)
 })
