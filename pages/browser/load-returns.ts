@@ -1,7 +1,7 @@
 // The published CSV of returns, read back: every number is the double that the snapshot has.
 import { parseIsoDate } from '#core/calendar.ts'
 import { type Period, type Series, STEP_DAYS } from '#core/figures/series.ts'
-import type { SheetTrade } from '../sheet/model.ts'
+import type { SheetTrade } from '../sheet/facts.ts'
 
 /** The columns of a published CSV of returns. Rejects with a sentence for the reader. */
 export const loadReturns = async (file: string, period: Period): Promise<ReadonlyMap<string, Series>> =>

@@ -3,8 +3,10 @@ import { toPercent } from '#core/contract/rounding.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { riskInput } from '#core/dataset/resources/risk.ts'
 import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
+import type { Series } from '#core/figures/series.ts'
+import type { Position } from '#core/figures/trade-statistics.ts'
+import type { Dot } from '../charts/dot-chart.ts'
 import { caveatOf } from '../format.ts'
-import type { SheetSeries } from './model.ts'
 
 export type SheetFacts = ReturnType<typeof sheetFacts>
 
@@ -31,6 +33,19 @@ function hasOthers(snapshot: Snapshot, { daily }: StrategyData): boolean {
   const start = daily.first - book.first
   return alive.subarray(start, start + daily.values.length).some(count => count > 1)
 }
+
+/** The published series of a strategy, and of its benchmarks over at least the same days; null without one. */
+export type SheetSeries = {
+  readonly daily: Series
+  readonly weekly: Series
+  readonly benchmark: Series | null
+  /** The equal-weight book at base risk. */
+  readonly book: Series | null
+  /** Closed trades. */
+  readonly trades: readonly SheetTrade[]
+}
+
+export type SheetTrade = Position & { readonly return_pct: number; readonly result: Dot['result'] }
 
 /** What the published files of the strategy have. */
 export function sheetSeries(snapshot: Snapshot, strategy: StrategyData): SheetSeries {

@@ -10,23 +10,8 @@ import { splitFigures } from '#core/figures/figure.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { stressFigures } from '#core/figures/risk-profile.ts'
 import { dayOf, lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
-import type { Position } from '#core/figures/trade-statistics.ts'
 import { yearAheadFigures } from '#core/figures/year-ahead.ts'
-import type { Dot } from '../charts/dot-chart.ts'
-import type { SheetFacts } from './facts.ts'
-
-/** The published series of a strategy, and of its benchmarks over at least the same days; null without one. */
-export type SheetSeries = {
-  readonly daily: Series
-  readonly weekly: Series
-  readonly benchmark: Series | null
-  /** The equal-weight book at base risk. */
-  readonly book: Series | null
-  /** Closed trades. */
-  readonly trades: readonly SheetTrade[]
-}
-
-export type SheetTrade = Position & { readonly return_pct: number; readonly result: Dot['result'] }
+import type { SheetFacts, SheetSeries } from './facts.ts'
 
 /** The days that a page shows; null for no bound. */
 export type Range = { readonly from: EpochDay | null; readonly to: EpochDay | null }

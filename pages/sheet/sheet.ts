@@ -93,11 +93,13 @@ ${live(model, 'months', term('month', 'Monthly returns, percent'))}
 ${live(model, 'years', term('year', 'Calendar years'))}
 ${live(model, 'drawdowns', 'Deepest drawdowns')}
 </div>
-<div class="screen columns">
+<div class="screen">
+<div class="columns">
 ${live(model, 'ahead', 'A year ahead', 'Years drawn from these days, at this risk, percent: what they were like, not what will be.')}
 ${live(model, 'starts', 'Result by start date', 'Equity on the last day of an account that began with 1 on the first day of a month.')}
 ${live(model, 'days', 'Days', 'Daily returns at this risk: how many days in each step, percent.')}
 ${live(model, 'stress', 'Days of stress', `The deepest falls of ${instrument}, which nobody chose, then the periods that the publisher names.`)}
+</div>
 </div>
 <div class="columns">
 ${fixed('record', 'What this record is', recordSection(snapshot, strategy))}

@@ -348,5 +348,5 @@ test('every sheet of a book of odd strategies has no number that is none, and sa
   expect(text('two-days')).toContain('Sharpe 2 days: too short')
   expect(text('ended')).toContain('Ended on 24 February 2024 . Reason: The exchange closed.')
   expect(text('only-open')).toContain('A position is open since 4 May 2023')
-  expect(text('huge')).toMatch(/Net return \d\.\d × 10²\d %/)
+  expect(text('huge')).toMatch(/Net return \d\.\d × 10²² %/)
 })
