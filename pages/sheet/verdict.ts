@@ -44,7 +44,7 @@ function enteredFact({ dataset }: Snapshot, strategy: StrategyData): Fact {
   const days = Math.floor((parseIsoInstant(effectiveInstant(dataset))! - parseIsoInstant(since)!) / DAY_MS)
   const age = days > 0 ? `${counted(days, 'day')} before this version` : 'with this version'
   const before = marking === 'reported' ? 'as reported' : 'a backtest'
-  return ['Entered', dateText(since), line, link('#publication', `${age}; the days until then are ${before}`)]
+  return ['Entered', dateText(since), line, link('#publication', `${age}; earlier days are ${before}`)]
 }
 
 /** The state, and beside it what no computation shows and what the operator accepts. */
@@ -99,8 +99,8 @@ function historyFact(snapshot: Snapshot, { id }: StrategyData): Fact {
 const LIVE: Fact = [
   'Live',
   'no live record yet',
-  'nothing is compared with signals that were sent',
-  link('#publication', 'what only live signals show'),
+  link('#publication', 'nothing is compared with signals that were sent'),
+  '',
 ]
 
 /** At base risk or at the level of the page: a share of drawn years is of a level. */

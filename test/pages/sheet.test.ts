@@ -154,8 +154,7 @@ test.each([
   expect(book).toContain(`Of “Verified”: ${LIMIT}`)
 })
 
-const LIVE =
-  'Live: no live record yet nothing is compared with signals that were sent what only live signals show'
+const LIVE = 'Live: no live record yet nothing is compared with signals that were sent'
 
 /** The six facts of a strategy of a book with these versions, a line each. */
 function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']> = {}): string[] {
@@ -202,7 +201,7 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
     }),
     [{ added: ['s'] }, { declared: [{ what: 'same_rules', of: 's', reason: 'a comment' }] }],
     [
-      'Entered: 1 May 2024 time-stamped by TSA 31 days before this version; the days until then are a backtest',
+      'Entered: 1 May 2024 time-stamped by TSA 31 days before this version; earlier days are a backtest',
       'Checked: 1 of 1 trade computed twice, equal This does not show when the rules were written.',
       'Rules: unchanged since 1 May 2024 digest abcdef012345; files changed, declared the same once version 3 of the module',
       'History: never restated 2 versions what changed, version by version',
@@ -218,7 +217,7 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
     }),
     [{ restated: [restated] }, { not_compared: ['2024-05-02T00:15:00Z'] }, { restated: [restated] }],
     [
-      "Entered: 1 June 2024 by the publisher's own clock with this version; the days until then are a backtest",
+      "Entered: 1 June 2024 by the publisher's own clock with this version; earlier days are a backtest",
       'Checked: 2 of 2 trades unverified This does not show when the rules were written.',
       'Rules: not known not made by a module here made from a ledger',
       'History: restated 2 times 3 versions; 1 could not be compared what changed, version by version',
@@ -247,7 +246,7 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
     },
     [{}, { not_compared: ['2024-05-02T00:15:00Z'] }],
     [
-      "Entered: 1 May 2023 by the publisher's own clock; time-stamped by TSA on 20 May 2024 397 days before this version; the days until then are as reported",
+      "Entered: 1 May 2023 by the publisher's own clock; time-stamped by TSA on 20 May 2024 397 days before this version; earlier days are as reported",
       'Checked: no return unverified This does not show when the rules were written.',
       'Rules: not known not made by a module here made from returns',
       'History: not known in full 2 versions; 1 could not be compared what changed, version by version',
