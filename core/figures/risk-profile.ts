@@ -12,18 +12,16 @@ import { YEAR_AHEAD, yearAheadFigures } from './year-ahead.ts'
 /** Days that a reader may ask about by a name; both ISO dates, inclusive. */
 export type StressPeriod = { readonly name: string; readonly from: string; readonly to: string }
 
-/** What the block is computed from; trades and `open_since` do not depend on the risk level. */
+/** What the block is computed from; the trades are closed, and they and `open_since` do not depend on the risk level. */
 export type RiskInput = {
   /** Base returns. */
   readonly daily: Series
   readonly k: number
   /** Daily returns of the instrument; null if there are none. */
   readonly benchmark: Series | null
-  /** Closed trades. */
   readonly trades: readonly Position[]
   /** The day since when a position is open at the end, an ISO date, or null. */
   readonly open_since: string | null
-  /** As the publisher names them. */
   readonly stress_periods: readonly StressPeriod[]
 }
 
@@ -71,20 +69,19 @@ const NARROWEST = -4
 export function dayFigures({ first, values }: Series, k: number) {
   const days = Array.from(values, (value, i) => ({ t: first + i, return_pct: percent(k * value) }))
   const moved = days.filter(({ return_pct }) => return_pct !== 0)
-  const gains = moved.filter(({ return_pct }) => return_pct > 0)
-  const losses = moved.filter(({ return_pct }) => return_pct < 0)
-  const listed = (some: typeof days, sign: 1 | -1) =>
-    some
+  const signed = (sign: 1 | -1) => moved.filter(({ return_pct }) => sign * return_pct > 0)
+  const listed = (sign: 1 | -1) =>
+    signed(sign)
       .toSorted((a, b) => sign * (b.return_pct - a.return_pct) || a.t - b.t)
       .slice(0, LISTED_DAYS)
       .map(({ t, return_pct }) => ({ t: toIsoDate(t), return_pct }))
   return {
-    gain_days: gains.length,
-    loss_days: losses.length,
+    gain_days: signed(1).length,
+    loss_days: signed(-1).length,
     flat_days: days.length - moved.length,
     ...histogram(moved.map(({ return_pct }) => return_pct)),
-    best: listed(gains, 1),
-    worst: listed(losses, -1),
+    best: listed(1),
+    worst: listed(-1),
   }
 }
 
@@ -134,13 +131,13 @@ export function exposureByMonth(daily: Series, trades: readonly Position[], open
     const inside = trades.filter(trade => trade.entry_time < end && trade.exit_time > begin)
     const sharePct = (some: readonly Position[]) =>
       isOpen ? null : percent(positionTime(some, begin, end).unionMs / (end - begin))
-    const any = sharePct(inside)
+    const inMarket = sharePct(inside)
     return {
       year,
       month,
       long_pct: sharePct(inside.filter(({ side }) => side === 'long')),
       short_pct: sharePct(inside.filter(({ side }) => side === 'short')),
-      flat_pct: any === null ? null : 100 - any,
+      flat_pct: inMarket === null ? null : 100 - inMarket,
       has_open_position: isOpen,
     }
   })

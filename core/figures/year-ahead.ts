@@ -12,10 +12,6 @@ export const YEAR_AHEAD = {
   seed: 2_463_534_242,
 } as const
 
-const QUANTILES = [5, 25, 50, 75, 95] as const
-const LOSSES = [10, 20, 50] as const
-type Of<Figures extends string> = Record<Figures, Figure>
-
 /**
  * What years drawn from the days of a series were like at `k` times its base risk; it says nothing of days that are not in
  * it. Percent: quantiles (type 7) of the return of a year and of its max drawdown (`p5` is the deepest), the share of years in
@@ -26,48 +22,42 @@ type Of<Figures extends string> = Record<Figures, Figure>
  * Circular block bootstrap: a year is 365 days in blocks of 30, the last cut to 5; a block is consecutive days from a drawn
  * one on, after the last day the first. The n-th block begins at day `floor(x_n * N / 2^32)` of the `N` days, where `x_n` is
  * the n-th number of `xorshift32` (Marsaglia, Xorshift RNGs, 2003): `x ^= x << 13; x ^= x >> 17; x ^= x << 5` in 32 bits,
- * from the seed 2463534242. The chance of a day differs from `1 / N` by at most `2^-32`. The draws depend on `N` alone and are the same at
- * each `k`. Source: Politis and Romano, A circular block-resampling procedure for stationary data, 1992.
+ * from the seed 2463534242. The chance of a day differs from `1 / N` by at most `2^-31`. The draws are the same at each `k`. Source: Politis and Romano, A circular block-resampling procedure for stationary data, 1992.
  */
 export function yearAheadFigures({ values }: Pick<Series, 'values'>, k: number) {
-  if (values.length < DAYS_PER_YEAR) return figuresOf(() => undefinedBecause('less_than_one_year'))
-  const { ends, depths, lows } = drawYears(values, k)
-  const shareOf = (years: Float64Array, isMember: (equity: number) => boolean) =>
-    percent(years.filter(isMember).length / YEAR_AHEAD.draws)
-  const sorted = { return: ends.map(end => end - 1).sort(), max_drawdown: depths.sort() }
-  return figuresOf(
-    (of, p) => percent(quantile(sorted[of], p / 100)),
-    loss => shareOf(lows, low => low <= 1 - loss / 100),
-    () => shareOf(ends, end => end < 1),
-  )
+  const years = values.length < DAYS_PER_YEAR ? null : drawYears(values, k)
+  const pct = (compute: (drawn: Years) => number): Figure =>
+    years === null ? undefinedBecause('less_than_one_year') : percent(compute(years))
+  const at = (column: keyof Years, p: number) => pct(drawn => quantile(drawn[column], p / 100))
+  const share = (column: keyof Years, isMember: (value: number) => boolean) =>
+    pct(drawn => drawn[column].filter(isMember).length / YEAR_AHEAD.draws)
+  return {
+    return_p5_pct: at('returns', 5),
+    return_p25_pct: at('returns', 25),
+    return_p50_pct: at('returns', 50),
+    return_p75_pct: at('returns', 75),
+    return_p95_pct: at('returns', 95),
+    max_drawdown_p5_pct: at('drawdowns', 5),
+    max_drawdown_p25_pct: at('drawdowns', 25),
+    max_drawdown_p50_pct: at('drawdowns', 50),
+    max_drawdown_p75_pct: at('drawdowns', 75),
+    max_drawdown_p95_pct: at('drawdowns', 95),
+    loss_10_probability_pct: share('lows', low => low <= 0.9),
+    loss_20_probability_pct: share('lows', low => low <= 0.8),
+    loss_50_probability_pct: share('lows', low => low <= 0.5),
+    below_start_probability_pct: share('returns', value => value < 0),
+  }
 }
 
-type Quantile = `${'return' | 'max_drawdown'}_p${(typeof QUANTILES)[number]}_pct`
-type Probability = `loss_${(typeof LOSSES)[number]}_probability_pct` | 'below_start_probability_pct'
+type Years = ReturnType<typeof drawYears>
 
-/** The fields in order; without the other functions, the first gives them all. */
-function figuresOf(
-  quantileOf: (of: 'return' | 'max_drawdown', p: number) => Figure,
-  lossOf: (loss: number) => Figure = loss => quantileOf('return', loss),
-  belowStart: () => Figure = () => quantileOf('return', 0),
-): Of<Quantile | Probability> {
-  const quantiles = (of: 'return' | 'max_drawdown') =>
-    QUANTILES.map(p => [`${of}_p${p}_pct`, quantileOf(of, p)])
-  return Object.fromEntries([
-    ...quantiles('return'),
-    ...quantiles('max_drawdown'),
-    ...LOSSES.map(loss => [`loss_${loss}_probability_pct`, lossOf(loss)]),
-    ['below_start_probability_pct', belowStart()],
-  ])
-}
-
-/** Of each drawn year: its last equity, its max drawdown (a fraction, never positive) and its lowest equity. */
+/** Of the drawn years: returns and max drawdowns, ascending, and in the order of the draws the lowest equities. */
 function drawYears(values: Float64Array, k: number) {
   const { draws, year_days, block_days, seed } = YEAR_AHEAD
   const whole = blocksOf(values, k, block_days)
   const rest = blocksOf(values, k, year_days % block_days)
   const column = () => new Float64Array(draws)
-  const years = { ends: column(), depths: column(), lows: column() }
+  const years = { returns: column(), drawdowns: column(), lows: column() }
   let x: number = seed
   for (let year = 0; year < draws; year++) {
     let [level, peak, low, depth] = [1, 1, 1, 1]
@@ -84,10 +74,12 @@ function drawYears(values: Float64Array, k: number) {
       level *= block.end[start]!
       if (!(peak <= LARGEST_PUBLISHED)) throw tooLarge(k)
     }
-    years.ends[year] = level
-    years.depths[year] = depth - 1
+    years.returns[year] = level - 1
+    years.drawdowns[year] = depth - 1
     years.lows[year] = low
   }
+  years.returns.sort()
+  years.drawdowns.sort()
   return years
 }
 

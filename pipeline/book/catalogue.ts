@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { parseIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { DEFAULT_DISCLAIMER } from '#core/contract/register.ts'
 import type { FundingInterval } from '#core/replay/bars.ts'
 import { isZone } from '#core/replay/chart-zone.ts'
 import { acceptShape } from '../report/accept.ts'
 import { parseMoment } from './cell.ts'
-import { between, date, type Fault, field, got, line, mapSchema, orNull } from './field.ts'
+import { date, field, line, mapSchema, orNull } from './field.ts'
+import { stressPeriods } from './stress-periods.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
 // The fields of `catalogue.yaml`, each with its description and what is expected of it.
@@ -32,26 +32,6 @@ const WEB_ADDRESS = 'an http or https URL'
 
 export const timeframe = (description: string) =>
   field(z.enum(TIMEFRAMES), description, `one of ${TIMEFRAMES.join(', ')}`)
-
-/** As many as a table shows at a glance. */
-const MAX_STRESS_PERIODS = 12
-const MAX_NAME_CHARS = 60
-
-const isoDay = field(
-  z.string().refine(text => parseIsoDate(text) !== null),
-  'A UTC day, inclusive.',
-  'a date as YYYY-MM-DD',
-)
-
-type StressPeriods = readonly { readonly name: string; readonly from: string; readonly to: string }[]
-
-/** Periods that end before they begin, and names that a change of the list could not tell apart. */
-const explainPeriods = (periods: StressPeriods): Fault[] =>
-  periods.flatMap(({ name, from, to }, i): Fault[] => {
-    if (to < from) return [[[i, 'to'], `expected ${from}, the first day, or a later one, got ${got(to)}`]]
-    const isTaken = periods.slice(0, i).some(other => other.name === name)
-    return isTaken ? [[[i, 'name'], `expected a name of its own, got ${got(name)} again`]] : []
-  })
 
 /** `service`: what is the same for the whole publication. */
 export const serviceShape = {
@@ -82,21 +62,7 @@ export const serviceShape = {
     WEB_ADDRESS,
   ),
   synthetic: flag('Whether the data are made up: every page says so.'),
-  stress_periods: field(
-    z
-      .array(
-        z.strictObject({
-          name: text('Name of the period, for people.', MAX_NAME_CHARS),
-          from: isoDay,
-          to: isoDay,
-        }),
-      )
-      .max(MAX_STRESS_PERIODS)
-      .superRefine(between(explainPeriods))
-      .default([]),
-    'Periods in which the result of each strategy is shown, after the deepest falls of its instrument.',
-    `a list of at most ${MAX_STRESS_PERIODS} periods, such as [{ name: The crash, from: 2020-02-20, to: 2020-03-23 }]`,
-  ),
+  stress_periods: stressPeriods,
   benchmark: flag('Whether each strategy is compared with holding its instrument.', true),
 }
 

@@ -10,6 +10,7 @@ import { constant, dailyFrom, figuresOf, trade } from '../core/figures/series.ts
 import {
   type DescribedFigure,
   type FigureGroup,
+  riskGroups,
   rollingGroups,
   statsGroups,
   summaryGroups,
@@ -21,6 +22,7 @@ const renderFiguresPage = (): string =>
     ...HEADING,
     ...statsGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/stats`', group)),
     ...rollingGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/rolling`', group)),
+    ...riskGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/risk`', group)),
     ...summaryGroups().flatMap(group => renderGroup('`/v1/summary`', group)),
     '## When a figure is null',
     '',

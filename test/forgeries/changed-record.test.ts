@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
+import { riskData } from '#core/contract/payloads/risk.ts'
 import { bookOf, dailyBars, ledgerOf, moduleOf, ONE_TRADE } from '../pipeline/night/night-book.ts'
 import { type Forgery, forge } from './forge.ts'
 
@@ -11,12 +12,14 @@ const MORE = ONE_TRADE.replace(',103,signal,1,0.03', ',104,signal,1,0.04')
 
 const BARS = dailyBars(CLOSES)
 const trends = { blurb: 'Rides trends' }
-const BOOK = bookOf(BARS, [
+const FIRST = [
   moduleOf('oak', {}, { trials: 40 }),
   moduleOf('elm'),
   ledgerOf('yew', ONE_TRADE + LOST),
   ledgerOf('fir', ONE_TRADE, trends),
-])
+]
+const calm = { name: 'A calm week', from: '2024-01-02', to: '2024-01-03' }
+const BOOK = bookOf(BARS, FIRST, { stress_periods: [calm] })
 /** A rule that begins on a date after the first publication, which no published value shows. */
 const LATER_RULE = {
   head: 'const since = 1_705_363_200_000',
@@ -113,12 +116,25 @@ test.each([
   ['lowers the number of declared trials', 'Changed: trials of oak, 40 -> 1.'],
   ['hides the comparison with the market', 'Changed: benchmark BTCUSDT-PERP, shown -> none.'],
   ['steers a module by the cap on its leverage', 'Changed: max_leverage of oak, 15 -> 9.'],
+  ['forgets a period of stress', 'Changed: stress period A calm week, 2024-01-02 to 2024-01-03 -> none.'],
   ['widens the tolerance of the results', 'Changed: result_tolerance_bps of fir, 1 -> 100.'],
   ['rewrites the text about a strategy', 'Changed: blurb of fir, Rides trends -> Never loses.'],
 ])('a publisher who %s: the versions page says "%s"', async (_, says) => {
   const text = await versions()
   expect(text).toContain(says)
   expect(text).not.toContain('New days only.')
+})
+
+test('a publisher who names calm days alone as stress: the falls of the instrument stand before them, or that it is not compared with', async () => {
+  const { stress } = riskData().parse(await forgery.data('strategies/fir/risk.json', V1))
+  expect(stress.rows.map(({ by, from, to }) => [by, from, to])).toEqual([
+    ['instrument', '2024-01-10', '2024-01-13'],
+    ['instrument', '2024-01-03', '2024-01-05'],
+    ['publisher', '2024-01-02', '2024-01-03'],
+  ])
+  const hidden = riskData().parse(await forgery.data('strategies/fir/risk.json', V2))
+  expect(hidden.stress).toMatchObject({ instrument_falls: null, rows: [] })
+  expect(hidden.undefined['stress/instrument_falls']).toBe('no_benchmark')
 })
 
 test('a publisher who adds a flawless strategy, or removes one, to better the past of the book: beside its figures stands that this changes the past', async () => {

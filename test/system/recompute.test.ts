@@ -109,6 +109,10 @@ const LEDGERS = {
   'one-win': ['long,2024-02-02T00:00:00Z,41184.5,2024-02-08T00:00:00Z,43023.0,signal,0.5,,'],
 }
 
+/** Inside most histories, at the edge of some, and outside of all. */
+const PERIODS =
+  '{ name: inside, from: 2024-02-01, to: 2024-02-29 }, { name: over the end, from: 2025-02-01, to: 2025-03-31 }, { name: outside, from: 2019-01-01, to: 2019-01-31 }'
+
 /** The tiny book, and strategies at the edges of the definitions. */
 async function edgeBook(): Promise<string> {
   const book = join(await lastingFolder(), 'book')
@@ -137,6 +141,7 @@ async function edgeBook(): Promise<string> {
   await writeFiles(book, {
     ...files,
     'catalogue.yaml': catalogue
+      .replace('service:\n', `service:\n  stress_periods: [${PERIODS}]\n`)
       .replace('strategies:\n', `strategies:\n${entries.join('')}`)
       .replace('8h }', `8h, ${SHORT}: none, ETHUSDT-PERP: none }`)
       .concat(
@@ -156,7 +161,7 @@ const BLOCKS = [
   ...['correlation daily', 'correlation weekly', 'summary', 'equal_weight_book', 'diversification'],
   ...['returns', 'weeks', 'stats', 'trades', 'risk_adjusted', 'drawdowns', 'monthly', 'annual', 'exposure'],
   ...['benchmark', 'since_publication', 'costs', 'excursions', 'replays', 'undefined'],
-  ...['curve', 'rolling', 'headline', 'at risk 0.01', 'at risk 0.1'],
+  ...['curve', 'rolling', 'risk', 'headline', 'at risk 0.01', 'at risk 0.1'],
 ]
 
 const tiny = (): Stores => inject('tinyStore')
@@ -185,6 +190,7 @@ an identity -> ${STATS} -> ${/"payoff_ratio":(\d+)\.\d/} -> "payoff_ratio":$1.99
 a range -> ${STATS} -> ${/"best_trade_pct":\d+\.\d/} -> "best_trade_pct":0.01 -> best_trade_pct
 a CAGR without its returns -> ${STATS} -> ${/"at_twice_the_costs":{"net_return_pct":-?\d/} -> $&1 -> at_twice_the_costs/cagr_pct
 a number of refused entries -> ${STATS} -> ${/"entries_refused":null/} -> "entries_refused":1 -> replays/entries_refused
+a share of drawn years -> /strategies/beech/risk.json -> ${/"below_start_probability_pct":(\d|null)/} -> $&1 -> below_start_probability_pct
 a reason -> ${STATS} -> ${/"no_drawdown"|"too_few_points"/} -> "ruin" -> undefined
 an unknown field -> ${STATS} -> ${/"calmar":/} -> "calmer":1,"calmar": -> calmer
 a missing field -> ${STATS} -> ${/"omega":[\d.]+,/} -> ${''} -> fund_dd/risk_adjusted/omega`

@@ -2,11 +2,12 @@
 // its conventions.
 import { MOST_BINS } from '#core/figures/risk-profile.ts'
 import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
-import { flag, isoDate, numberOrNull, record, records, recordsOrNull, text, whole, word } from './field.ts'
-import { convention, countOrNull, pct, undefinedReasons } from './figure-rule.ts'
+import { flag, isoDate, number, numberOrNull, record, records, text, whole, word } from './field.ts'
+import { convention, count, countOrNull, figureRule, pct, undefinedReasons } from './figure-rule.ts'
 
 const { draws, year_days, block_days, generator, seed } = YEAR_AHEAD
 
+const FALL = 'min(E_i / max(E_0 … E_(i-1)) - 1, 0)'
 const SHORT = ['less_than_one_year'] as const
 
 const quantiles = <Name extends string>(name: Name, of: string, formula: string) => {
@@ -34,7 +35,7 @@ const yearAhead = () =>
     generator: text('The random numbers.'),
     seed: whole('Their seed.'),
     ...quantiles('return', 'return this or less', `E_${year_days} - 1`),
-    ...quantiles('max_drawdown', 'fall this deep or deeper', 'min(E_i / max(E_0 … E_(i-1)) - 1, 0)'),
+    ...quantiles('max_drawdown', 'fall this deep or deeper', FALL),
     loss_10_probability_pct: lossOf(10),
     loss_20_probability_pct: lossOf(20),
     loss_50_probability_pct: lossOf(50),
@@ -53,36 +54,31 @@ const yearAhead = () =>
     ),
   )
 
+const cell = (about: string, formula: string) => number(`${about} Percent.`).meta(figureRule(formula, []))
+
 const startDates = () =>
   records('The result of an account that began on the first day of the series, or of a later month.', {
     t: isoDate('First UTC day.'),
     days: whole('Days up to the last of the series.'),
-    net_return_pct: pct('Net return up to the last day.', '100 × (E_n - 1)'),
-    cagr_pct: pct('The same per year.', '100 × (E_n^(365 / n) - 1)'),
-    max_drawdown_pct: pct('Deepest fall from a peak.', '100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)'),
-  }).meta(
-    convention(
-      'E: equity from E_0 = 1 before the day, n days, as in `/stats`. `cagr_pct` is null below 365 days, as tables give no reasons.',
-    ),
-  )
+    net_return_pct: cell('Net return up to the last day.', '100 × (E_n - 1)'),
+    cagr_pct: pct('The same per year.', '100 × (E_n^(365 / n) - 1)', SHORT),
+    max_drawdown_pct: cell('Deepest fall from a peak.', `100 × ${FALL}`),
+  }).meta(convention('E: equity from E_0 = 1 before the day, n days, as in `/stats`. Rows give no reasons.'))
 
-const day = () => ({
-  t: isoDate('UTC day.'),
-  return_pct: pct('Its return.', '100 × k × r'),
-})
+const day = () => ({ t: isoDate('UTC day.'), return_pct: cell('Its return.', '100 × k × r') })
 
 const days = () =>
   record('The distribution of the daily returns at the risk level.', {
-    gain_days: whole('Days with a gain.'),
-    loss_days: whole('Days with a loss.'),
-    flat_days: whole('Days of exactly 0; they are in no bin.'),
+    gain_days: count('Days with a gain.', 'n(r > 0)'),
+    loss_days: count('Days with a loss.', 'n(r < 0)'),
+    flat_days: count('Days of exactly 0; they are in no bin.', 'n(r = 0)'),
     bin_width_pct: pct('Width of the bins.', 'smallest of 1, 2, 5 × 10^n, at least 0.0001', [
       'too_few_points',
     ]),
     bins: records('From the lowest day to the highest, empty ones included; none if all days are flat.', {
-      from_pct: pct('Lower border, inclusive.', 'width × i'),
-      to_pct: pct('Upper border, exclusive.', 'width × (i + 1)'),
-      days: whole('Days in the bin.'),
+      from_pct: cell('Lower border, inclusive.', 'width × i'),
+      to_pct: cell('Upper border, exclusive.', 'width × (i + 1)'),
+      days: count('Days in the bin.', 'n(from ≤ 100 × k × r < to)'),
     }),
     best: records('At most five days with a gain, the largest first; equal ones by date.', day()),
     worst: records('At most five days with a loss, the largest first; equal ones by date.', day()),
@@ -95,21 +91,26 @@ const days = () =>
 
 const exposure = () =>
   record('Exposure through time.', {
-    months: recordsOrNull('Every UTC month that the series touches; null without trades.', {
+    months: records('Every UTC month that the series touches.', {
       year: whole('UTC calendar year.'),
       month: whole('1 to 12.'),
-      long_pct: pct('Share of the time in which a long trade was open.', '100 × time long / T'),
-      short_pct: pct('Share of the time in which a short trade was open.', '100 × time short / T'),
-      flat_pct: pct('Share of the time in which none was open.', '100 × (1 - time in any / T)'),
+      long_pct: numberOrNull('Share of the time in which a long trade was open. Percent.'),
+      short_pct: numberOrNull('Share of the time in which a short trade was open. Percent.'),
+      flat_pct: numberOrNull('Share of the time in which none was open. Percent.'),
       has_open_position: flag(
         'True from the month on in which the position that is still open was entered: it is in none of the closed trades, so ' +
           'the shares are null.',
       ),
-    }),
+    })
+      .nullable()
+      .meta(
+        figureRule('100 × time long / T, 100 × time short / T, 100 × (1 - time in any / T)', ['no_trades']),
+      ),
   }).meta(
     convention(
       'T: the time of the month that the series covers. Closed trades, each open over [entry, exit); long and short ones may be ' +
-        'open at once, so that the shares may add up to more than 100. The same at each risk level.',
+        'open at once, so that the shares may add up to more than 100. From the month on in which a position was entered that is ' +
+        'still open, the shares are null. The same at each risk level.',
     ),
   )
 
@@ -120,27 +121,21 @@ const stress = () =>
       'min(number of drawdowns, 5)',
       ['no_benchmark'],
     ),
-    rows: records(
-      'First the falls of the instrument, deepest first, then the periods that the publisher names.',
-      {
-        name: text('The fall, or the name that the publisher gives.'),
-        from: isoDate('First UTC day; of a fall, the day after the peak.'),
-        to: isoDate('Last UTC day; of a fall, the trough.'),
-        by: word('Who chose the period.', ['instrument', 'publisher']),
-        days: whole('Days of the period.'),
-        days_covered: whole('Days of it that are in the series.'),
-        return_pct: pct('Net return of the account.', '100 × (E_n - 1)'),
-        max_drawdown_pct: pct(
-          'Deepest fall of the account within the period.',
-          '100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)',
-        ),
-        instrument_return_pct: numberOrNull('Return of holding the instrument over the period. Percent.'),
-      },
-    ),
+    rows: records('First the falls of the instrument, deepest first, then the periods of the publisher.', {
+      name: text('The fall, or the name that the publisher gives.'),
+      from: isoDate('First UTC day; of a fall, the day after the peak.'),
+      to: isoDate('Last UTC day; of a fall, the trough.'),
+      by: word('Who chose the period.', ['instrument', 'publisher']),
+      days: whole('Days of the period.'),
+      days_covered: whole('Days of it that are in the series.'),
+      return_pct: numberOrNull('Net return of the account. Percent.'),
+      max_drawdown_pct: numberOrNull('Deepest fall of the account within the period. Percent.'),
+      instrument_return_pct: numberOrNull('Return of holding the instrument over the period. Percent.'),
+    }).meta(figureRule(`100 × (E_n - 1), 100 × ${FALL}`, [])),
   }).meta(
     convention(
-      'E: equity from E_0 = 1 before the n days of a period. A figure is null if the series does not have each day of the period, ' +
-        'or the instrument no returns on each; the instrument is held without costs, at no risk level.',
+      'E: equity from E_0 = 1 before the n days of a period. In a row a figure is null if the series does not have each day of the ' +
+        'period, or the instrument no returns on each; the instrument is held without costs, at no risk level.',
     ),
   )
 

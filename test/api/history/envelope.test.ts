@@ -32,6 +32,7 @@ const EXTRA: Readonly<Record<string, readonly string[]>> = {
   returns: ['period', 'risk_pct', 'note'],
   curve: ['risk_pct', 'note'],
   rolling: ['risk_pct', 'note'],
+  risk: ['risk_pct', 'note'],
   trades: ['count', 'note'],
 }
 
@@ -132,7 +133,7 @@ const request = (address: string) => opened.app.request(address)
 const linksAt = async (address: string) => (await getEnvelope(opened.app, address)).links
 
 const BOOK = ['strategies', 'summary', 'dataset', 'correlation', 'export', 'benchmark']
-const STRATEGY = ['strategy', 'stats', 'returns', 'curve', 'rolling', 'trades', 'strategies']
+const STRATEGY = ['strategy', 'stats', 'returns', 'curve', 'rolling', 'risk', 'trades', 'strategies']
 const without = (names: readonly string[], own: string) => names.filter(name => name !== own)
 
 /** The siblings of every route, by the decisions; what speaks of the process only has to lead somewhere. */

@@ -188,5 +188,9 @@ export const DATA = {
       beta: z.number().nullable(),
     }),
   ),
+  risk: z.object({
+    year_ahead: z.object({ draws: z.int(), seed: z.int(), return_p50_pct: numberOrNull }),
+    start_dates: z.array(z.object({ t: isoDate, net_return_pct: z.number().min(-100) })),
+  }),
   trades: z.array(z.strictObject(trade.shape)),
 }

@@ -279,6 +279,7 @@ const OTHERS = {
     'lineage',
     'removed',
     'entered',
+    'stress_periods',
   ],
 }
 const OLD = 'old'

@@ -16,6 +16,8 @@ const LEVELS =
   'expected a list of at most 8 ascending risk levels above 0 and at most 0.1 (fractions: 0.01 = 1 % of equity)'
 const NINE_LEVELS = '0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09'
 const LEVERAGE = 'expected a number above 0 and at most 1000 (notional / account equity)'
+const PERIOD = '{ name: x, from: 2020-02-20, to: 2020-02-20 }'
+const periods = (list: string) => `engine: a test\n  stress_periods: [${list}]`
 const IMPORT = 'bring files from elsewhere into the book with `highwater import`'
 
 test.each([
@@ -61,6 +63,10 @@ mode: LIVE -> allow_overlap: yes -> 25:20: strategies[2].allow_overlap: expected
 timeframe: 4h -> replayed_at: 0.01\n    timeframe: 4h -> 12:18: strategies[0].replayed_at: ${LEVELS}, got 0.01
 mode: LIVE -> replayed_at: [0.01] -> 25:18: strategies[2].replayed_at: expected no such key, because only a module can be replayed at another risk level, got a list
 engine: a test -> engine: a test\n  benchmark: no -> 6:14: service.benchmark: expected true or false, got "no"
+engine: a test -> ${periods('{ name: x, from: 2020-02-20, to: 2020-02-19 }')} -> 6:53: service.stress_periods[0].to: expected 2020-02-20, the first day, or a later one, got "2020-02-19"
+engine: a test -> ${periods('{ name: x, from: 2020-02-30, to: 2020-03-01 }')} -> 6:37: service.stress_periods[0].from: expected a date as YYYY-MM-DD, got "2020-02-30"
+engine: a test -> ${periods(`${PERIOD}, ${PERIOD}`)} -> 6:75: service.stress_periods[1].name: expected a name of its own, got "x" again
+engine: a test -> ${periods(Array(13).fill(PERIOD).join())} -> 6:19: service.stress_periods: expected a list of at most 12 periods, such as [{ name: The crash, from: 2020-02-20, to: 2020-03-23 }], got a list
 mode: LIVE -> file: { path: raw/trades.csv } -> 25:5: strategies[2]: unknown key "file"; ${IMPORT}
 strategies:\n -> strategies:\n  - alder\n -> 9:5: strategies[0]: expected a map, got "alder"
 mode: LIVE -> mode: LIVE\n    mode: DRY_RUN -> 26:5: expected YAML: Map keys must be unique

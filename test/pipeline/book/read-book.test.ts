@@ -32,6 +32,7 @@ test('a sound book has the service of the catalogue, the defaults filled in', ()
     data_source: 'bars made for a test',
     engine: 'a test',
     benchmark: true,
+    stress_periods: [],
     public_url: null,
     program_url: null,
     synthetic: false,

@@ -12,7 +12,7 @@ export const FIRST_DAY = 19_723
 export const NIGHT_VERSION = '2024-02-01T00:15:00Z'
 
 type Fields = Readonly<
-  Record<string, string | number | boolean | readonly number[] | Readonly<Record<string, string>>>
+  Record<string, string | number | boolean | readonly (number | object)[] | Readonly<Record<string, string>>>
 >
 
 /** A catalogue without costs: what a trade makes is what its prices say. `funding` is stated of every instrument, or of each. */
