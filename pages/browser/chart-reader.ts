@@ -3,6 +3,7 @@ import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { valueOn } from '../chart-data.ts'
 import { chartScales, type LineChart } from '../charts/line-chart.ts'
 import { valueText } from '../charts/svg.ts'
+import { dayText } from '../format.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
 const HINT = 'Point at the chart, or select it and press the arrow keys, to read its values.'
@@ -103,11 +104,11 @@ function drawCursor(svg: SVGSVGElement, chart: LineChart, day: EpochDay, from: E
   svg.append(shape)
 }
 
-/** `2024-05-03: Portfolio 1.23×, Birch 1.10×`; lines without a value on the day are left out. */
+/** `3 May 2024: Portfolio 1.23×, Birch 1.10×`; lines without a value on the day are left out. */
 function describe(chart: LineChart, day: EpochDay): string {
   const values = chart.lines.flatMap(line => {
     const value = valueOn(line, day)
     return value === undefined ? [] : [`${line.name} ${valueText(value, chart.unit)}`]
   })
-  return `${toIsoDate(day)}: ${values.join(', ') || 'no values'}`
+  return `${dayText(toIsoDate(day))}: ${values.join(', ') || 'no values'}`
 }

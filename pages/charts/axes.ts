@@ -25,7 +25,7 @@ export function linearAxis(low: number, high: number, plot: Plot, isRound = true
   const count = Math.max(2, Math.round((plot.bottom - plot.top) / 40))
   const domain = widened(clamp(low, -LARGEST, LARGEST), clamp(high, -LARGEST, LARGEST))
   const scale = scaleLinear(domain, [plot.bottom, plot.top]).clamp(true)
-  return { y: isRound ? scale.nice(count) : scale, ticks: scale.ticks(count) }
+  return { y: isRound ? scale.nice(2 * count) : scale, ticks: scale.ticks(count) }
 }
 
 /** A logarithmic axis around `low` to `high`, both positive. What is not positive is at the bottom edge. */

@@ -14,16 +14,9 @@ import {
   valueText,
 } from './svg.ts'
 
-type Month = {
-  readonly year: number
-  /** 1 to 12. */
-  readonly month: number
-  /** Parts of the time, percent. All are null if they are not known. */
-  readonly long_pct: number | null
-  readonly short_pct: number | null
-  readonly flat_pct: number | null
-}
-
+type Part = 'long_pct' | 'short_pct' | 'flat_pct'
+/** `month` is 1 to 12; the parts are percent of its time, all null if they are not known. */
+type Month = Readonly<Record<'year' | 'month', number> & Record<Part, number | null>>
 /** Consecutive months. */
 export type ExposureChart = Frame & { readonly months: readonly Month[] }
 
@@ -35,38 +28,38 @@ export function exposureChart(chart: ExposureChart): string {
   const { months } = chart
   const [first] = months
   if (first === undefined) return emptyDrawing(chart, area, 'No months to draw')
-  const [from, to] = [first, { year: first.year, month: first.month + months.length }].map(
-    ({ year, month }) => Date.UTC(year, month - 1) / DAY_MS,
-  ) as [number, number]
-  const x = (day: number) => plot.left + ((day - from) / (to - from)) * (plot.right - plot.left)
-  const edge = (i: number) => tenth(x(Date.UTC(first.year, first.month - 1 + i) / DAY_MS))
-  const has = (side: 'long_pct' | 'short_pct') => months.some(month => (month[side] ?? 0) > 0)
-  const axis = linearAxis(has('short_pct') ? -100 : 0, has('long_pct') || !has('short_pct') ? 100 : 0, plot)
-  const steps = (kind: string, side: 'long_pct' | 'short_pct', sign: 1 | -1) => {
-    const tops = months.map((month, i) => `V${tenth(axis.y(sign * (month[side] ?? 0)))}H${edge(i + 1)}`)
-    return `<path class="bar ${kind}" d="M${plot.left} ${tenth(axis.y(0))}${tops.join('')}V${tenth(axis.y(0))}Z"/>`
+  const dayOf = (i: number) => Date.UTC(first.year, first.month - 1 + i) / DAY_MS
+  const [from, to] = [dayOf(0), dayOf(months.length)]
+  const x = (day: number) => tenth(((day - from) / (to - from)) * plot.right)
+  const has = (part: Part) => months.some(month => (month[part] ?? 0) > 0)
+  const { y, ticks } = linearAxis(
+    has('short_pct') ? -100 : 0,
+    has('long_pct') || !has('short_pct') ? 100 : 0,
+    plot,
+  )
+  const zero = tenth(y(0))
+  const steps = (kind: string, part: Part, sign: 1 | -1) => {
+    const tops = months.map((month, i) => `V${tenth(y(sign * (month[part] ?? 0)))}H${x(dayOf(i + 1))}`)
+    return `<path class="bar ${kind}" d="M0 ${zero}${tops.join('')}V${zero}Z"/>`
   }
   const unknown = months.map(({ long_pct }, i) =>
-    long_pct === null ? `M${edge(i)} ${plot.top}H${edge(i + 1)}V${plot.bottom}H${edge(i)}Z` : '',
+    long_pct === null ? `M${x(dayOf(i))} ${plot.top}H${x(dayOf(i + 1))}V${plot.bottom}H${x(dayOf(i))}Z` : '',
   )
-  return drawing(chart, area, describe(months), [
-    `<path class="entered" d="${unknown.join('')}"/>`,
-    valueGrid(axis, plot, 'percent', value => tickText(Math.abs(value), 'percent')),
-    steps('gain', 'long_pct', 1),
-    steps('loss', 'short_pct', -1),
-    `<path class="baseline" d="M${plot.left} ${tenth(axis.y(0))}H${plot.right}"/>`,
-    tickRow(dayTicks(from, to, x), plot),
-    `<text x="${plot.left}" y="${TOP_TEXT}"><tspan class="name main">long</tspan> above, <tspan class="name under">short</tspan> below 0</text>`,
-  ])
-}
-
-function describe(months: readonly Month[]): string {
   const known = months.filter(({ long_pct }) => long_pct !== null)
-  const part = (side: 'long_pct' | 'short_pct' | 'flat_pct') =>
-    valueText(mean(known, month => month[side]!)!, 'percent')
-  const lost = months.length - known.length
-  const words = `${months.length} months${lost === 0 ? '' : `, ${lost} of them not known`}`
-  return known.length === 0
-    ? `${words}.`
-    : `${words}; on average long ${part('long_pct')}, short ${part('short_pct')}, flat ${part('flat_pct')}.`
+  const part = (some: Part) => valueText(mean(known, month => month[some]!) ?? 0, 'percent')
+  const means = `on average long ${part('long_pct')}, short ${part('short_pct')}, flat ${part('flat_pct')}`
+  return drawing(
+    chart,
+    area,
+    `${known.length} of ${months.length} months are known: ${known.length > 0 ? means : 'none'}.`,
+    [
+      `<path class="entered" d="${unknown.join('')}"/>`,
+      valueGrid({ y, ticks }, plot, 'percent', value => tickText(Math.abs(value), 'percent')),
+      steps('gain', 'long_pct', 1),
+      steps('loss', 'short_pct', -1),
+      `<path class="baseline" d="M0 ${zero}H${plot.right}"/>`,
+      tickRow(dayTicks(from, to, x), plot),
+      `<text x="0" y="${TOP_TEXT}"><tspan class="name main">long</tspan> above, <tspan class="name under">short</tspan> below 0</text>`,
+    ],
+  )
 }

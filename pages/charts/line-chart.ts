@@ -157,7 +157,7 @@ const endText = ({ values, end, ruin }: VisibleLine, { unit }: LineChart): strin
 export function lineChart(chart: LineChart): string {
   const lines = visibleLines(chart)
   const main = lines.find(({ kind }) => kind === 'main') ?? lines[0]
-  if (main === undefined) return emptyDrawing(chart, areaOf(chart, 'both'), whyEmpty(chart))
+  if (main === undefined) return emptyDrawing(chart, areaOf(chart, 'both'), 'No days to draw')
   const scales = chartScales(chart, lines)
   const { x, y, plot } = scales
   const { baseline, entered, bands = [], days } = chart
@@ -178,16 +178,6 @@ export function lineChart(chart: LineChart): string {
   ])
 }
 
-/** The account that is described, if it was ruined before the first day that the chart has of it. */
-function whyEmpty({ lines, days: { from, to }, y }: LineChart): string {
-  const { first, values } = lines.find(({ kind }) => kind === 'main') ?? lines[0] ?? NO_LINE
-  const ruin = y === 'log' ? values.findIndex(value => value <= 0) : -1
-  const isBefore = ruin >= 0 && first + ruin <= to && from < first + values.length
-  return isBefore ? `Ruined on ${dayText(toIsoDate(first + ruin))}: nothing to draw` : 'No days to draw'
-}
-
-const NO_LINE = { first: 0, values: new Float64Array() }
-
 function ruinOf({ ruin, first, values, end }: VisibleLine, { x, y, plot }: ChartScales, isMain: boolean) {
   return ruin === null ? '' : ruinMark(ruin, x(first + end), y(values[end]!), isMain, plot)
 }
@@ -203,11 +193,11 @@ function namesAtEnds(lines: readonly VisibleLine[], chart: LineChart, { y, plot 
   return endLabels(ends, plot)
 }
 
-/** These lines are drawn to half units with half as many points, those of half charts to units: lines are half of a fact sheet. */
+/** These lines are drawn to units with half as many points, and so are half charts: lines are half of a fact sheet. */
 const COARSE: readonly Line['kind'][] = ['benchmark', 'other', 'under']
 
 /** The steps of a line's height, in tenths of a unit, by those of its days in units. */
-const GRAIN_UP = { 1: 1, 2: 5, 5: 10 } as const
+const GRAIN_UP = { 1: 2, 2: 10, 5: 10 } as const
 
 /** In tenths of a unit, with a point or two for each unit of width. A day between gaps is a dot. */
 function linePath(

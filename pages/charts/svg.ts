@@ -30,7 +30,6 @@ export type Area = {
 /** Units beside the view box of a chart with axes, as in `charts.css`. */
 export const SIDES = {
   full: { left: 46, right: 128 },
-  left: { left: 46, right: 8 },
   narrow: { left: 80, right: 10 },
   half: { left: 46, right: 8 },
 } as const
@@ -125,7 +124,7 @@ export const legend = (
     `<svg class="key" viewBox="0 0 26 10" aria-hidden="true"><path class="line ${kind}" d="M1 5h24"/></svg>`
   const rows = items.map(
     ({ name, kind, value }) =>
-      `<li class="name ${kind}">${key(kind)}${escapeText(name)}${value === undefined ? '' : ` <b>${value}</b>`}</li>`,
+      `<li class="name ${kind}">${key(kind)}${escapeText(name)}${value === undefined ? '' : `<strong> ${value}</strong>`}</li>`,
   )
   return `<ul class="legend${isNarrow ? ' narrow' : ''}">${rows.join('')}</ul>`
 }

@@ -20,7 +20,7 @@ const REFERENCES = ['popovertarget', 'for', 'aria-labelledby', 'aria-describedby
 const ELEMENTS = new Set(
   `html head body aside meta title link script a header nav p strong main footer code section h1 h2 div dl dt dd ul ol li span label
   input select option button output form table caption thead tbody tr th td data details summary article cite br wbr pre time
-  svg path rect text g desc`.split(/\s+/),
+  svg path rect text tspan g desc`.split(/\s+/),
 )
 
 /** The elements of a page that is whole: throws, or fails, if it is not. */

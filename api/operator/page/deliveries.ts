@@ -131,6 +131,6 @@ function chart(
     const [value, note] = measure(hour)
     return { label: new Date(hour.startMs).toISOString().slice(11, 13), value, note }
   })
-  const drawing = barChart({ id, title, unit: 'count', size: 'half', height: HEIGHT, bars })
+  const drawing = barChart({ id, title, unit: 'count', size: 'half', height: HEIGHT, none: '', bars })
   return html`<figure class="panel"><figcaption>${title}</figcaption>${raw(drawing)}</figure>`
 }

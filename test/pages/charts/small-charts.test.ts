@@ -244,11 +244,11 @@ test('exposure has the long part of each month above the short one, and a shade 
   ])
   expect(withClass(text, 'entered')[0]!.attributes.d).toMatch(/^M411.1 24H620V220H/)
   expect(descriptionOf(text)).toBe(
-    '3 months, 1 of them not known; on average long 75.0\u202f%, short 12.5\u202f%, flat 12.5\u202f%.',
+    '2 of 3 months are known: on average long 75.0\u202f%, short 12.5\u202f%, flat 12.5\u202f%.',
   )
   expect(withClass(exposureChart({ ...frame, months: [] }), 'empty')[0]!.text).toBe('No months to draw')
   expect(descriptionOf(exposureChart({ ...frame, months: months.slice(2) }))).toBe(
-    '1 months, 1 of them not known.',
+    '0 of 1 months are known: none.',
   )
 })
 
