@@ -117,7 +117,7 @@ test('a sheet has a definition behind each name of a figure, and its symbols beh
   )
   const opened = new Set(elements.flatMap(({ attributes }) => attributes.get('popovertarget') ?? []))
   expect([...popovers].filter(id => !opened.has(id))).toEqual([])
-  expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(10)
+  expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(9)
   const texts = sheetOf(snapshot).match(/<div id="about-.*?<\/div>/gs)!
   for (const text of texts.filter(text => / <code>.*<\/code> /.test(text)))
     expect(text.includes('popovertarget="symbols-') || !text.includes('API:')).toBe(true)
