@@ -110,7 +110,7 @@ function headline(model: SheetModel) {
   )}${tile(
     term('leverage', 'Leverage'),
     times(typical),
-    typical === null ? 'not known' : html`at most ${times(most)}`,
+    typical === null ? 'not known' : html`at most ${times(most)}${isAll(model) ? '' : ', all days'}`,
   )}
 </dl>${warnings(model)}`
 }
@@ -121,12 +121,15 @@ const inPercent = (value: number): string => percent(value, 0)
 const yearFigure = ({ ahead, path }: SheetModel, name: string, print: FigureRow[2]) =>
   figure(numberOf(ahead[name]), print, `${whole(path.daily.values.length)} days: too short`)
 
+const isAll = ({ days, all }: Pick<SheetModel, 'days' | 'all'>): boolean =>
+  days.from === all.from && days.to === all.to
+
 /** The days of the figures below it. */
 function daysText({ days: { from, to }, all, path }: SheetModel): Text {
   const count = path.daily.values.length
   if (count === 0) return 'No day yet: there is nothing to draw or to compute.'
   const text = html`${dateText(toIsoDate(from))} to ${dateText(toIsoDate(to))}, ${whole(count)} ${count === 1 ? 'day' : 'days'}`
-  return from === all.from && to === all.to
+  return isAll({ days: { from, to }, all })
     ? html`All days: ${text}.`
     : html`<strong>${text}</strong>; computed here from the published returns. The API has the figures of all days.`
 }

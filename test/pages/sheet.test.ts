@@ -321,7 +321,7 @@ test('a range begins with an equity of 1 and has the figures of its days, a leve
   expect(text).toContain(
     '9 September 2014 to 21 January 2016, 500 days; computed here from the published returns.',
   )
-  expect(text).toContain('Leverage3.0×at most 8.0×')
+  expect(text).toContain('Leverage3.0×at most 8.0×, all days')
   expect(text).toContain("The strategy's own rules refuse this level. Above 3.00 %")
   expect(SECTIONS.headline(sheetModel(facts, series, null))).not.toContain('refuse this level')
 })
