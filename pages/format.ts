@@ -44,10 +44,6 @@ export type FigureRow = readonly [path: string, name: string, print: (value: num
 export const numberOf = (value: FigureValue | undefined): number | null =>
   typeof value === 'number' ? value : null
 
-/** The same as it is published. */
-export const publishedNumber = (value: FigureValue | undefined): number | null =>
-  typeof value === 'number' ? toPercent(value) : null
-
 /** A figure: its published digits for programs, a rounded number for people. */
 export function figure(value: number | null | undefined, print: (value: number) => string, none = NONE) {
   if (value === null || value === undefined) return html`<data value="">${none}</data>`

@@ -37,18 +37,16 @@ const ABOUT_STATES = {
   failed: ['failed', 'The recomputation disagrees.'],
 } as const satisfies Record<StrategyData['verification_state'], readonly [name: string, text: string]>
 
-/** Without a closed trade. */
-const NOTHING_YET = ['nothing to check yet', 'No trade is closed yet.'] as const
-
 /** What no computation shows: beside every badge. */
 export const LIMIT = 'This does not show when the rules were written.'
 
-function aboutState({ verification_state, measured, marking, trades }: StrategyData) {
+/** Without a closed trade there is nothing to check yet. */
+export function stateName({ verification_state, measured, marking, trades }: StrategyData): string {
   const isNew = measured !== null && marking !== 'reported' && trades.entry_time.length === 0
-  return verification_state === 'unverified' && isNew ? NOTHING_YET : ABOUT_STATES[verification_state]
+  return verification_state === 'unverified' && isNew
+    ? 'nothing to check yet'
+    : ABOUT_STATES[verification_state][0]
 }
-
-export const stateName = (strategy: StrategyData): string => aboutState(strategy)[0]
 
 export const STATES = ['dual_verified', 'single_verified', 'unverified', 'failed'] as const
 
