@@ -167,7 +167,9 @@ test('a publisher who declares less risk than the trades take: the build stops, 
 
 test('a publisher who shows a badge without a trade: the badge says that there is nothing to check yet', async () => {
   const sheet = await sheetOf('empty')
-  expect(sheet).toContain('Checked no closed trade nothing to check yet This does not show when the rules were written. ')
+  expect(sheet).toContain(
+    'Checked no closed trade nothing to check yet This does not show when the rules were written. ',
+  )
   expect(sheet).not.toMatch(/computed twice, equal|results recomputed/)
 })
 
