@@ -1,6 +1,7 @@
 // The definitions of figures on pages: those of the API's document, once a page.
 import { html } from 'hono/html'
 import { z } from 'zod'
+import { riskData } from '#core/contract/payloads/risk.ts'
 import { statsData } from '#core/contract/payloads/stats.ts'
 import { rollingRows } from '#core/dataset/resources/rolling.ts'
 import { summaryData } from '#core/dataset/resources/summary.ts'
@@ -15,7 +16,7 @@ const about = z.looseObject({
 /** What the API's document says of a field itself. */
 const aboutOf = (field: z.ZodType) => about.parse(field.meta() ?? {})
 
-const ANSWERS = { stats: statsData, summary: summaryData, rolling: rollingRows } as const
+const ANSWERS = { stats: statsData, summary: summaryData, rolling: rollingRows, risk: riskData } as const
 type Answer = keyof typeof ANSWERS
 
 const schemas = new Map<Answer, z.ZodType>()

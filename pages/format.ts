@@ -48,10 +48,6 @@ export type FigureRow = readonly [path: string, name: string, print: (value: num
 export const numberOf = (value: FigureValue | undefined): number | null =>
   typeof value === 'number' ? value : null
 
-/** The same as it is published. */
-export const publishedNumber = (value: FigureValue | undefined): number | null =>
-  typeof value === 'number' ? toPercent(value) : null
-
 /** A figure: its published digits for programs, a rounded number for people. */
 export function figure(value: number | null | undefined, print: (value: number) => string, none = NONE) {
   if (value === null || value === undefined) return html`<data value="">${none}</data>`
@@ -84,13 +80,20 @@ const MONTH_NAMES =
 export const MONTHS = MONTH_NAMES.map(name => name.slice(0, 3))
 
 /** `1 July 2026` for an ISO date or instant, for text without elements. */
-export function dayText(iso: string): string {
+export const dayText = (iso: string): string => dayIn(iso, MONTH_NAMES)
+
+function dayIn(iso: string, names: readonly string[]): string {
   const [year, month, day] = iso.slice(0, 10).split('-')
-  return `${Number(day)} ${MONTH_NAMES[Number(month) - 1]} ${year}`
+  return `${Number(day)} ${names[Number(month) - 1]} ${year}`
 }
 
 /** The same with the exact value for programs, and for people who point at it. */
-export const dateText = (iso: string) => html`<time datetime="${iso}" title="${iso}">${dayText(iso)}</time>`
+export const dateText = (iso: string) => dated(iso, dayText(iso))
+
+/** `1 Jul 2026`, for a cell of a table. */
+export const shortDate = (iso: string) => dated(iso, dayIn(iso, MONTHS))
+
+const dated = (iso: string, text: string) => html`<time datetime="${iso}" title="${iso}">${text}</time>`
 
 /** What every picture of a dataset says of it, because pictures are copied without their page. */
 export const caveatOf = ({ synthetic }: { readonly synthetic: boolean }): string | null =>

@@ -4,14 +4,13 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Artifact, DEFAULT_EFFORT, type Manifest } from '#core/contract/manifest.ts'
-import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { INTEGRITY } from '#pages/assets.ts'
 import { fileKey, PAGE_ROUTES, type PageId } from '#pages/page-routes.ts'
-import { type SheetFacts, type SheetModel, sheetModel } from '#pages/sheet/model.ts'
-import { tradesSection } from '#pages/sheet/record.ts'
-import { allDays, SECTIONS } from '#pages/sheet/sections.ts'
+import { type SheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
+import { type SheetModel, sheetModel } from '#pages/sheet/model.ts'
+import { SECTIONS } from '#pages/sheet/sections.ts'
 import { publishedPoints } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { writePoints } from '#static-build/render-version.ts'
@@ -157,21 +156,19 @@ function measureRendering(snapshot: Snapshot): Figure[] {
   const sheets = msEach(() => {
     for (const sid of sids) render('sheet', snapshot, sid)
   })
-  const drawn = snapshot.strategies.slice(0, SHEETS_A_ROUND).map(strategy => ({
-    strategy,
-    model: modelOf(snapshot, strategy, render('sheet', snapshot, strategy.id)),
-  }))
+  const drawn = snapshot.strategies
+    .slice(0, SHEETS_A_ROUND)
+    .map(strategy => modelOf(snapshot, strategy, render('sheet', snapshot, strategy.id)))
   const charts = msEach(() => {
-    for (const { strategy, model } of drawn) {
-      for (const name of ['equity', 'underwater', 'years', 'rolling'] as const)
-        SECTIONS[name](model, allDays(model))
-      tradesSection(snapshot, strategy)
+    for (const model of drawn) {
+      for (const name of ['equity', 'underwater', 'years', 'rolling', 'trades'] as const)
+        SECTIONS[name](model)
     }
   })
   const large = generateSnapshot(BOOK.strategies, BOOK.days, GENERATED_VERSION)
   return [
     plain('a sheet in Node', sheets / sids.length, 'ms'),
-    plain('its eight charts', charts / drawn.length, 'ms'),
+    plain('its six charts', charts / drawn.length, 'ms'),
     plain(
       `the book page of ${BOOK.strategies} strategies in Node`,
       msEach(() => render('book', large, '')),
@@ -183,11 +180,9 @@ function measureRendering(snapshot: Snapshot): Figure[] {
 const FACTS = /<script type="application\/json" id="facts">(.*?)<\/script>/s
 
 /** The model of a sheet at base risk, from the facts that it carries. */
-function modelOf(snapshot: Snapshot, { daily, weekly, instrument }: StrategyData, page: string): SheetModel {
+function modelOf(snapshot: Snapshot, strategy: StrategyData, page: string): SheetModel {
   const facts = JSON.parse(FACTS.exec(page)?.[1] ?? '') as SheetFacts // as the script of the page reads it
-  const held = snapshot.benchmarks.find(benchmark => benchmark.instrument === instrument)
-  const book = equalWeightBookOf(snapshot).published
-  return sheetModel(facts, { daily, weekly, benchmark: held?.daily ?? null, book }, null)
+  return sheetModel(facts, sheetSeries(snapshot, strategy), null)
 }
 
 /** Processor time of this thread in a round, the median after one that is not counted. */

@@ -57,6 +57,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
       const days = daysIn(all, wanted)
       shown = { model, days: days ?? all, hasNumbers }
       view.show(shown)
+      showChoice(wanted, all)
       say('#problem', [...refused, ...(days === null ? [NO_RANGE] : [])].join(' '))
     } catch (error) {
       view.stop()
@@ -69,10 +70,9 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
     if (isKept) replaceQuery(Object.keys(page.parameters), canonicalUrl('', page.parameters, address))
     void show()
   }
-  const showYears = async (years: number): Promise<void> => {
+  const showRange = async (button: HTMLElement): Promise<void> => {
     try {
-      const { to } = page.allDays(page.modelOf(await load(), address))
-      change({ from: Number.isNaN(years) ? null : to - years * DAYS_PER_YEAR, to: null })
+      change({ from: startOf(button, page.allDays(page.modelOf(await load(), address))), to: null })
     } catch (error) {
       say('#problem', sentenceOf(error))
     }
@@ -83,7 +83,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
 
   prepareCharts(document.body)
   followCharts(chartOf, (from, to) => change({ from, to }))
-  onYears(showYears)
+  onRange(showRange)
   onCsv(page.name, chartOf)
   one('#numbers').addEventListener('click', () => {
     hasNumbers = !hasNumbers
@@ -124,9 +124,22 @@ const sectionsOf = <Series, Model>({ sections, charts }: ChartPage<Series, Model
 const chartsOf = <Series, Model>({ charts }: ChartPage<Series, Model>, { model, days }: Shown<Model>) =>
   Object.values(charts).flatMap(drawn => drawn(model, days))
 
-function onYears(showYears: (years: number) => void): void {
-  for (const button of document.querySelectorAll<HTMLElement>('[data-years]'))
-    button.addEventListener('click', () => showYears(Number(button.dataset.years)))
+const RANGES = '[data-years], [data-from]'
+
+function onRange(showRange: (button: HTMLElement) => void): void {
+  for (const button of document.querySelectorAll<HTMLElement>(RANGES))
+    button.addEventListener('click', () => showRange(button))
+}
+
+/** The first day of the range of a button: that many years up to the last day, from a day on, or null for all. */
+function startOf({ dataset }: HTMLElement, { to }: Days): number | null {
+  if (dataset.from !== undefined) return Number(dataset.from)
+  return dataset.years === 'all' ? null : to - Number(dataset.years) * DAYS_PER_YEAR + 1
+}
+
+function showChoice({ from, to }: Address, all: Days): void {
+  for (const button of document.querySelectorAll<HTMLElement>(RANGES))
+    button.ariaPressed = String(to === null && startOf(button, all) === from)
 }
 
 function onCsv(name: string, chartOf: (id: string) => LineChart | undefined): void {
@@ -137,8 +150,18 @@ function onCsv(name: string, chartOf: (id: string) => LineChart | undefined): vo
   })
 }
 
-/** A chart is read from the series: they are loaded when a reader first points at one or selects it. */
+/** The series are loaded when a reader first points at a chart or selects it, or comes near one that the build left out. */
 function onLook(look: () => void): void {
+  const observer = new IntersectionObserver(
+    entries => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return
+      observer.disconnect()
+      look()
+    },
+    { rootMargin: '300px' },
+  )
+  for (const place of document.querySelectorAll('[data-section]:has(> [data-without-script])'))
+    observer.observe(place)
   for (const type of ['pointerover', 'focusin'])
     addEventListener(type, ({ target }) => {
       if (target instanceof Element && target.closest('svg.chart') !== null) look()

@@ -1,13 +1,36 @@
 // The published CSV of returns, read back: every number is the double that the snapshot has.
 import { parseIsoDate } from '#core/calendar.ts'
 import { type Period, type Series, STEP_DAYS } from '#core/figures/series.ts'
+import type { SheetTrade } from '../sheet/facts.ts'
 
 /** The columns of a published CSV of returns. Rejects with a sentence for the reader. */
-export async function loadReturns(file: string, period: Period): Promise<ReadonlyMap<string, Series>> {
+export const loadReturns = async (file: string, period: Period): Promise<ReadonlyMap<string, Series>> =>
+  parseReturns(await loadFile(file), period)
+
+/** The text of a published file. Rejects with a sentence for the reader. */
+export async function loadFile(file: string): Promise<string> {
   const response = await fetch(file).catch(() => null)
-  if (response?.ok) return parseReturns(await response.text(), period)
+  if (response?.ok) return response.text()
   const why = response === null ? 'there is no answer' : `the answer is ${response.status}`
   throw new Error(`${file} cannot be loaded: ${why}. Try again, or load the page again.`)
+}
+
+/** The rows of a published CSV of trades. */
+export function parseTrades(text: string): SheetTrade[] {
+  const [header = '', ...lines] = text.trimEnd().split(/\r?\n/)
+  const names = header.split(',')
+  return lines.map(line => {
+    const cells = line.split(',')
+    const cell = (name: string) => cells[names.indexOf(name)] ?? ''
+    const trade = {
+      ...{ side: cell('side') as SheetTrade['side'], result: cell('result') as SheetTrade['result'] }, // as the service documents it
+      ...{ entry_time: Number(cell('entry_time')), exit_time: Number(cell('exit_time')) },
+      return_pct: Number(cell('return_pct')),
+    }
+    if (Number.isNaN(trade.entry_time + trade.exit_time + trade.return_pct))
+      throw notReturns(`'${line.slice(0, 80)}'`)
+    return trade
+  })
 }
 
 /** Column after column of a table whose first is `t`, each from its first to its last cell. Throws on anything else. */
@@ -40,4 +63,4 @@ function dayOf(text = ''): number {
 }
 
 const notReturns = (why: string): Error =>
-  new Error(`this is no published table of returns: ${why}; load the page again`)
+  new Error(`this is no published table: ${why}; load the page again`)

@@ -3,11 +3,12 @@ import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import { percent } from '../format.ts'
 import { riskSteps } from '../risk-steps.ts'
-import { noteOf, percentOf, type SheetFacts, sheetModel } from '../sheet/model.ts'
-import { allDays, equityChart, rollingCharts, SECTIONS, underwaterChart } from '../sheet/sections.ts'
+import type { SheetFacts } from '../sheet/facts.ts'
+import { noteOf, percentOf, sheetModel } from '../sheet/model.ts'
+import { equityChart, rollingCharts, SECTIONS, startsChart, underwaterChart } from '../sheet/sections.ts'
 import { ADDRESS, type Address, startCharts } from './chart-page.ts'
 import { one, pageFacts, say, startPage } from './dom.ts'
-import { loadReturns } from './load-returns.ts'
+import { loadFile, loadReturns, parseTrades } from './load-returns.ts'
 
 const facts = pageFacts<SheetFacts>()
 const steps = riskSteps(facts.max_modelled_risk_pct, facts.base_risk_pct)
@@ -42,24 +43,27 @@ one('#copy').addEventListener('click', () => {
 const change = startCharts({
   parameters: ADDRESS,
   async load() {
-    const [daily, weekly, benchmark] = await Promise.all([
+    const [daily, weekly, benchmark, trades] = await Promise.all([
       loadReturns('returns.daily.csv', 'daily'),
       loadReturns('returns.weekly.csv', 'weekly'),
       loadReturns('../../benchmark.csv', 'daily'),
+      loadFile('trades.csv'),
     ])
     return {
       daily: daily.get('ret')!,
       weekly: weekly.get('ret')!,
       benchmark: benchmark.get(facts.instrument) ?? null,
       book: benchmark.get(BOOK_COLUMN) ?? null,
+      trades: parseTrades(trades),
     }
   },
-  modelOf: (series, address) => sheetModel(facts, series, levelOf(address)),
-  allDays,
+  modelOf: (series, address) => sheetModel(facts, series, levelOf(address), address),
+  allDays: ({ all }) => all,
   sections: SECTIONS,
   charts: {
-    equity: (model, days) => [equityChart(model, days)],
-    underwater: (model, days) => [underwaterChart(model, days)],
+    equity: model => [equityChart(model)],
+    underwater: model => [underwaterChart(model)],
+    starts: model => [startsChart(model)],
     rolling: rollingCharts,
   },
   name: facts.id,

@@ -1,68 +1,41 @@
 // What a fact sheet shows at one risk level, computed by the functions that make the published figures.
-import { parseIsoInstant, toEpochDay } from '#core/calendar.ts'
-import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
+import { type EpochDay, parseIsoInstant, toEpochDay } from '#core/calendar.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, type RiskLevel, riskFactor } from '#core/dataset/resources/risk-level.ts'
-import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { accountPath, equityCurve } from '#core/figures/account-path.ts'
+import { type AccountPath, accountPath, equityCurve } from '#core/figures/account-path.ts'
 import { benchmarkOver } from '#core/figures/benchmark.ts'
 import { annualFigures, monthlyFigures } from '#core/figures/calendar-periods.ts'
 import { worstDrawdowns } from '#core/figures/drawdown-figures.ts'
 import { splitFigures } from '#core/figures/figure.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
-import { rollingFigures } from '#core/figures/rolling.ts'
-import type { Series } from '#core/figures/series.ts'
-import { caveatOf, publishedNumber } from '../format.ts'
+import { stressFigures } from '#core/figures/risk-profile.ts'
+import { dayOf, lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
+import { yearAheadFigures } from '#core/figures/year-ahead.ts'
+import type { SheetFacts, SheetSeries } from './facts.ts'
 
-export type SheetFacts = ReturnType<typeof sheetFacts>
-
-/** What the sheet of a strategy needs beside its series: the same at every risk level, and plain JSON. */
-export function sheetFacts(snapshot: Snapshot, strategy: StrategyData) {
-  const { dataset } = snapshot
-  const { id, name, instrument, base_risk_pct, published_since } = strategy
-  const { trade_count, win_rate_pct, profit_factor } = strategy.figures.values
-  return {
-    id,
-    name,
-    instrument,
-    base_risk_pct,
-    max_modelled_risk_pct: dataset.max_modelled_risk_pct,
-    published_since,
-    caveat: caveatOf(dataset), // what pictures say of made-up data
-    has_book: hasOthers(snapshot, strategy),
-    /** Figures of the closed trades, which no risk level changes. */
-    trades: {
-      trade_count: publishedNumber(trade_count),
-      win_rate_pct: publishedNumber(win_rate_pct),
-      profit_factor: publishedNumber(profit_factor),
-    },
-  }
-}
-
-/** Whether another strategy is alive on any day of this one: the equal-weight book is another line then. */
-function hasOthers(snapshot: Snapshot, { daily }: StrategyData): boolean {
-  const { daily: book, alive } = equalWeightBookOf(snapshot)
-  const start = daily.first - book.first
-  return alive.subarray(start, start + daily.values.length).some(count => count > 1)
-}
-
-/** The published series of a strategy, and of its benchmarks over at least the same days; null without one. */
-export type SheetSeries = {
-  readonly daily: Series
-  readonly weekly: Series
-  readonly benchmark: Series | null
-  /** The equal-weight book at base risk. */
-  readonly book: Series | null
-}
+/** The days that a page shows; null for no bound. */
+export type Range = { readonly from: EpochDay | null; readonly to: EpochDay | null }
+export const ALL_DAYS: Range = { from: null, to: null }
 
 export type SheetModel = ReturnType<typeof sheetModel>
 
-/** Everything that the sheet shows at a level. Throws `validation_error` if a figure is too large to be published. */
-export function sheetModel(facts: SheetFacts, series: SheetSeries, level: RiskLevel | null) {
-  const { daily, weekly } = series
+/**
+ * Everything that the sheet shows at a level, of an account that begins with equity 1 on the first day of the range. A range of
+ * fewer than two days, or after the ruin at this level, has no account: then it is that of all days. Throws
+ * `validation_error` if a figure is too large to be published.
+ */
+export function sheetModel(
+  facts: SheetFacts,
+  series: SheetSeries,
+  level: RiskLevel | null,
+  range: Range = ALL_DAYS,
+) {
   const factor = riskFactor(level, facts.base_risk_pct)
   return compounded(facts, level, () => {
-    const path = accountPath(daily, weekly, factor)
+    const whole = accountPath(series.daily, series.weekly, factor)
+    const path = pathIn(whole, range)
+    const { daily, weekly } = path
+    const { base_risk_pct: base, refused_above_risk_pct: most } = facts
     const equityOf = (benchmark: Series | null): Float64Array | null => {
       const held = benchmarkOver(daily, benchmark)
       return held === null ? null : equityCurve(held.values)
@@ -72,13 +45,24 @@ export function sheetModel(facts: SheetFacts, series: SheetSeries, level: RiskLe
       /** Null at base risk. */
       level,
       path,
+      days: { from: daily.first, to: lastDay(daily) },
+      /** Those of all days. */
+      all: { from: whole.daily.first, to: lastDay(whole.daily) },
+      /** Whether the strategy itself would have refused entries at this level. */
+      isRefused: most !== null && (level?.effective ?? base) > most,
       /** As `/stats` publishes them at this level. */
       figures: publishFigures(splitFigures(performanceFigures(daily, weekly, factor)).values),
       /** As `fund_dd` publishes them at base risk. */
       monthly: monthlyFigures(path),
       annual: annualFigures(path, []), // trades of a year are no part of the sheet
       worst: worstDrawdowns(path),
-      rolling: rollingFigures(path, series.benchmark),
+      /** Of the whole record, because a window of a year may begin before the range. */
+      whole,
+      benchmarkReturns: series.benchmark,
+      trades: series.trades,
+      /** As `/risk` publishes them at this level. */
+      ahead: publishFigures(splitFigures(yearAheadFigures(daily, factor)).values),
+      stress: stressFigures(daily, factor, series.benchmark, facts.stress_periods),
       /** Equities over the days of the series: of holding the instrument, and of the book if it is another. */
       benchmark: equityOf(series.benchmark),
       book: facts.has_book ? equityOf(series.book) : null,
@@ -87,6 +71,17 @@ export function sheetModel(facts: SheetFacts, series: SheetSeries, level: RiskLe
         facts.published_since === null ? null : toEpochDay(parseIsoInstant(facts.published_since)!),
     }
   })
+}
+
+/** The account over the days of a range, with the weeks that are wholly in it. */
+function pathIn(whole: AccountPath, { from, to }: Range): AccountPath {
+  const { weekly, k, ruinDay } = whole
+  const daily = sliceSeries(whole.daily, from, to)
+  const isAlive = ruinDay === null || dayOf(whole.daily, ruinDay) >= daily.first
+  const isPart = daily.values.length > 1 && daily.values.length < whole.daily.values.length
+  return isPart && isAlive
+    ? accountPath(daily, sliceSeries(weekly, daily.first + 6, lastDay(daily)), k)
+    : whole
 }
 
 /** A risk level in percent. */

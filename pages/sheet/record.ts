@@ -1,16 +1,24 @@
 // The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
-import { html, raw } from 'hono/html'
-import { DAY_MS } from '#core/calendar.ts'
+import { html } from 'hono/html'
 import { effectiveInstant, enteredText, isLongBefore } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
-import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
-import { type Dot, dotChart } from '../charts/dot-chart.ts'
 import { definition } from '../definitions.ts'
-import { caveatOf, decimal, figure, hundredths, percent, whole } from '../format.ts'
+import {
+  dateText,
+  dayText,
+  decimal,
+  type FigureRow,
+  figure,
+  hundredths,
+  numberOf,
+  percent,
+  whole,
+} from '../format.ts'
 import { citation, type Markup } from '../layout.ts'
 import { groupOf } from './groups.ts'
 import { term } from './sections.ts'
@@ -29,18 +37,16 @@ const ABOUT_STATES = {
   failed: ['failed', 'The recomputation disagrees.'],
 } as const satisfies Record<StrategyData['verification_state'], readonly [name: string, text: string]>
 
-/** Without a closed trade. */
-const NOTHING_YET = ['nothing to check yet', 'No trade is closed yet.'] as const
-
 /** What no computation shows: beside every badge. */
 export const LIMIT = 'This does not show when the rules were written.'
 
-function aboutState({ verification_state, measured, marking, trades }: StrategyData) {
+/** Without a closed trade there is nothing to check yet. */
+export function stateName({ verification_state, measured, marking, trades }: StrategyData): string {
   const isNew = measured !== null && marking !== 'reported' && trades.entry_time.length === 0
-  return verification_state === 'unverified' && isNew ? NOTHING_YET : ABOUT_STATES[verification_state]
+  return verification_state === 'unverified' && isNew
+    ? 'nothing to check yet'
+    : ABOUT_STATES[verification_state][0]
 }
-
-export const stateName = (strategy: StrategyData): string => aboutState(strategy)[0]
 
 export const STATES = ['dual_verified', 'single_verified', 'unverified', 'failed'] as const
 
@@ -62,7 +68,7 @@ const describeAccepted = ({ what, reason }: Accepted) =>
 
 /** What stands beside a badge: what it does not show, and what the operator accepts of the record itself. */
 export const besideBadge = (snapshot: Snapshot, strategy: StrategyData): Markup =>
-  html`${LIMIT}${acceptedOf(snapshot, strategy).map(describeAccepted)}`
+  html`<a href="#publication">${LIMIT}</a>${acceptedOf(snapshot, strategy).map(describeAccepted)}`
 
 export const acceptedOf = ({ dataset }: Snapshot, { id }: StrategyData): readonly Accepted[] =>
   dataset.accepted_findings.filter(({ of }) => of === id)
@@ -71,32 +77,29 @@ export const statePopover = (state: StrategyData['verification_state']) =>
   html`<div id="state-${state}" popover class="about"><strong>${ABOUT_STATES[state][0]}</strong> ${ABOUT_STATES[state][1]} ${LIMIT}</div>`
 
 export function aliveness({ ended, idle_since }: StrategyData): Markup {
-  if (ended !== null) return html` <span class="badge ended">ended ${ended.on}</span>`
-  return idle_since === null ? html`` : html` <span class="badge ended">last trade ${idle_since}</span>`
+  if (ended !== null) return html` <span class="badge ended">ended ${dateText(ended.on)}</span>`
+  return idle_since === null
+    ? html``
+    : html` <span class="badge ended">last trade ${dateText(idle_since)}</span>`
 }
 
-/** What kind of record this is, with which costs, since when it is published, and whether it was ever restated. */
+/** What the verdict has no room for: what kind of record this is, with which costs, and each declaration with its reason. */
 export function recordSection(snapshot: Snapshot, strategy: StrategyData): Markup {
   const { dataset } = snapshot
   const restated = restatementsOf(snapshot, strategy.id)
   const accepted = dataset.accepted_findings.filter(
     ({ of, strategies }) => of !== strategy.id && strategies.includes(strategy.id),
   )
-  const { ended, idle_since } = strategy
+  const { idle_since } = strategy
   const rows: readonly (readonly [string, Markup | string | null])[] = [
     ['Record', ABOUT_MARKING[strategy.marking]],
-    ['Verification', html`${badge(strategy)} ${aboutState(strategy)[1]} ${besideBadge(snapshot, strategy)}`],
     ['Results', resultsOf(strategy)],
     ['Published since', publishedOf(strategy, restated.length > 0)],
     ['Published at once', atOnceOf(snapshot, strategy)],
-    ['Ended', ended && `${ended.on}. Reason: ${ended.reason}`],
-    ['Last trade', idle_since && `${idle_since}; the time since is its longest without one`],
+    ['Last trade', idle_since && html`${dateText(idle_since)}; the time since is its longest without one`],
     ['Rules since', rulesOf(snapshot, strategy)],
-    [
-      'Restatements',
-      restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
-    ],
-    ['Open position', openOf(strategy)],
+    ['Restatements', restated.length === 0 ? null : html`<ul>${restated}</ul>`],
+    ['Trades', tradesOf(strategy)],
     ['Costs', costsOf(strategy)],
     [
       'Risk',
@@ -125,8 +128,8 @@ export const clockOf = ({ time_stamp: stamp }: StrategyData): string =>
 function rulesOf(
   { dataset }: Snapshot,
   { id, rules_since, rules_sha256, module_version }: StrategyData,
-): Markup | string {
-  if (module_version === null) return 'not known: the history was not made by a module here'
+): Markup | null {
+  if (module_version === null) return null
   const declared = declarationsOf(dataset, 'same_rules', id)
   return html`${rules_since ?? 'not recorded by older builds'}, version ${module_version} of the module${rules_sha256 === null ? '' : html`, SHA-256 <code>${rules_sha256.slice(0, 16)}</code>`}${declared.map(
     ({ at, reason }) => html`<br>${at}: other files, declared the same rules. Reason: ${reason}`,
@@ -141,12 +144,25 @@ function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: S
   return added.length === 0 ? null : `up to ${whole(most)} days after it, not as they happened`
 }
 
-/** A position that is open at the end of the series is in its returns, and in no table of trades. */
-function openOf(strategy: StrategyData) {
+/** Why it is over, and a position that is open at the end of the series: it is in its returns, and in no table of trades. */
+export function presentOf(strategy: StrategyData): Markup | string {
+  const { ended, window } = strategy
   const { open_since: since } = groupOf(strategy, 'exposure')
-  if (typeof since !== 'string') return null
-  return `since ${since}, at the end of ${strategy.window.to}: in the returns, not among the trades`
+  const reason =
+    ended === null ? '' : html`<p class="facts">Ended on ${dateText(ended.on)}. Reason: ${ended.reason}</p>`
+  if (typeof since !== 'string') return reason
+  return html`${reason}<p class="facts">A position is open since ${dateText(since)}, at the end of ${dayText(window.to ?? since)}: it is in the returns, not among the trades.</p>`
 }
+
+/** Figures of the closed trades, which no risk level changes. */
+export const OF_TRADES: readonly FigureRow[] = [
+  ['trade_count', 'Closed', whole],
+  ['win_rate_pct', 'Win rate', percent],
+  ['profit_factor', 'Profit factor', hundredths],
+]
+
+const tradesOf = ({ figures }: StrategyData): Markup =>
+  html`${OF_TRADES.map(([path, name, print], i) => html`${i === 0 ? '' : ', '}${term(path, name)} ${figure(numberOf(figures.values[path]), print)}`)}`
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strategy }: StrategyData): string {
   const { funding, measured, trades } = strategy
@@ -185,7 +201,7 @@ const leverageOf = ({ leverage_typical: typical, leverage_max: most }: StrategyD
     ? ''
     : `; leverage at entry, notional over equity: typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
 
-function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
+export function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
   return lineage.flatMap(({ version, entered, restated, declared }) =>
     restated
       .filter(({ id }) => id === sid)
@@ -208,19 +224,6 @@ export function describeRestatement(restatement: Restatement): string {
     ...(base_risk ? ['another base risk'] : []),
     ...(module_version ? ['another version of the module'] : []),
   ].join(', ')
-}
-
-export function tradesSection({ dataset }: Snapshot, { name, trades }: StrategyData): Markup {
-  const dots = Array.from(
-    trades.entry_time,
-    (entry, i): Dot => ({
-      days: (trades.exit_time[i]! - entry) / DAY_MS,
-      return_pct: 100 * trades.notional_return[i]!,
-      result: tradeResult(trades.account_return[i]!),
-    }),
-  )
-  const title = `Trades of ${name}: days held and return on notional`
-  return html`${raw(dotChart({ id: 'trades', title, caveat: caveatOf(dataset), dots }))}`
 }
 
 /** What the names of the correlations open: no answer of the API has these. */

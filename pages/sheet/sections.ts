@@ -1,8 +1,14 @@
 // The parts of a fact sheet that depend on the risk level: each is a function of the model, at night and in the browser.
-import { html } from 'hono/html'
-import { parseIsoDate } from '#core/calendar.ts'
-import { lastDay } from '#core/figures/series.ts'
+import { html, raw } from 'hono/html'
+import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { dayFigures, exposureByMonth, startDates } from '#core/figures/risk-profile.ts'
+import { rollingFigures } from '#core/figures/rolling.ts'
+import { DAYS_PER_YEAR, lastDay } from '#core/figures/series.ts'
+import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
 import { barChart } from '../charts/bar-chart.ts'
+import { dotChart } from '../charts/dot-chart.ts'
+import { exposureChart } from '../charts/exposure-chart.ts'
+import { histogram } from '../charts/histogram.ts'
 import {
   drawdownChartOf,
   equityChartOf,
@@ -11,25 +17,43 @@ import {
   lineChart,
   namedLineChart,
 } from '../charts/line-chart.ts'
-import { decimal, type FigureRow, figure, figureOf, hundredths, MONTHS, percent, whole } from '../format.ts'
+import {
+  dateText,
+  dayText,
+  decimal,
+  type FigureRow,
+  figure,
+  figureOf,
+  hundredths,
+  MONTHS,
+  numberOf,
+  percent,
+  shortDate,
+  whole,
+} from '../format.ts'
 import type { SheetModel } from './model.ts'
-
-type Days = LineChart['days']
-
-export const allDays = ({ path: { daily } }: SheetModel): Days => ({ from: daily.first, to: lastDay(daily) })
 
 /** The sections by name, in the order of the sheet. The text is HTML. */
 export const SECTIONS = {
   headline: model => String(headline(model)),
-  equity: (model, days) => namedLineChart(equityChart(model, days)),
-  underwater: (model, days) => lineChart(underwaterChart(model, days)),
+  equity: model => namedLineChart(equityChart(model)),
+  underwater: model => lineChart(underwaterChart(model)),
   months: model => String(months(model)),
   years: model => years(model),
   drawdowns: model => String(drawdowns(model)),
-  rolling: (model, days) => sideBySide(rollingCharts(model, days)),
-} as const satisfies Record<string, (model: SheetModel, days: Days) => string>
+  ahead: model => String(ahead(model)),
+  stress: model => String(stress(model)),
+  starts: model => String(starts(model)),
+  days: model => String(spread(model)),
+  rolling: model => sideBySide(rollingCharts(model)),
+  exposure: model => String(exposure(model)),
+  trades: model => tradesChart(model),
+} as const satisfies Record<string, (model: SheetModel) => string>
 
 export type SectionName = keyof typeof SECTIONS
+
+/** These are left to the script, which draws them when a reader comes to them: a sheet is short to load. */
+export const LATER: readonly SectionName[] = ['starts', 'days', 'rolling', 'exposure', 'trades']
 
 export const HEADLINE: readonly FigureRow[] = [
   ['net_return_pct', 'Net return', percent],
@@ -38,35 +62,88 @@ export const HEADLINE: readonly FigureRow[] = [
   ['sharpe_daily_annualized', 'Sharpe', hundredths],
 ]
 
-/** The figures at the head of the sheet that the risk level changes. */
+/** The figures at the head of the sheet, as a tile has them: the second below the first. */
 export const AT_LEVEL: readonly FigureRow[] = [
-  ...HEADLINE,
+  ...HEADLINE.slice(0, 3),
+  ['time_underwater/longest_days', 'under water', value => `${whole(value)} days`],
+  ...HEADLINE.slice(3),
   ['sortino_daily_annualized', 'Sortino', hundredths],
-]
-
-/** Those that it does not change. */
-export const OF_TRADES: readonly (readonly [keyof SheetModel['facts']['trades'], string, FigureRow[2]])[] = [
-  ['profit_factor', 'Profit factor', hundredths],
-  ['win_rate_pct', 'Win rate', percent],
-  ['trade_count', 'Trades', whole],
 ]
 
 /** A name that opens its definition, which the page has once. */
 export const term = (path: string, name: string) =>
   html`<button type="button" class="term" popovertarget="about-${path}">${name}</button>`
 
-const headline = ({ figures, facts }: SheetModel) => html`<dl class="tiles">${AT_LEVEL.map(
-  row => html`
-<div data-figure="${row[0]}"><dt>${term(row[0], row[1])}</dt><dd>${figureOf(figures, row)}</dd></div>`,
-)}${OF_TRADES.map(
-  ([path, name, print]) => html`
-<div><dt>${term(path, name)}</dt><dd>${figure(facts.trades[path], print)}</dd></div>`,
-)}
-</dl>${figures.ruined === true ? html`<p class="warning"><strong>Ruined</strong> on ${figures.ruin_t}: at this risk one day took the whole equity.</p>` : ''}`
+type Text = ReturnType<typeof html> | string
+
+const tile = (name: Text, value: Text, below: Text) =>
+  html`
+<div><dt>${name}</dt><dd>${value}</dd><dd>${below}</dd></div>`
+
+/** A figure with its place in the answer of the API. */
+const shown = (path: string, value: Text) => html`<span data-figure="${path}">${value}</span>`
+
+function headline(model: SheetModel) {
+  const { facts, figures, ahead, path } = model
+  const { longest_days = null } = Object(figures.time_underwater)
+  const values = { ...figures, 'time_underwater/longest_days': longest_days }
+  const given = (row: FigureRow) => shown(row[0], figureOf(values, row))
+  const pairs = [0, 2, 4].map(i => {
+    const [row, below] = [AT_LEVEL[i]!, AT_LEVEL[i + 1]!]
+    const [name, value] = [term(below[0], below[1]), given(below)]
+    return tile(term(row[0], row[1]), given(row), i === 2 ? html`${value} ${name}` : html`${name} ${value}`)
+  })
+  const { leverage_typical: typical, leverage_max: most } = facts
+  const times = (value: number | null) => figure(value && value * path.k, value => `${decimal(value, 1)}×`)
+  const drawn = (name: string, print = inPercent) =>
+    shown(`year_ahead/${name}`, yearFigure(model, name, print))
+  const isDrawn = numberOf(ahead.return_p5_pct) !== null
+  return html`<p class="note">${daysText(model)}</p>
+<dl class="tiles">${pairs}${tile(
+    term('year_ahead', 'A year ahead'),
+    isDrawn ? html`${drawn('return_p5_pct', whole)} to ${drawn('return_p95_pct')}` : drawn('return_p5_pct'),
+    '9 of 10 years, bootstrap',
+  )}${tile(
+    term('year_ahead/loss_20_probability_pct', 'Loss of 20 % in a year'),
+    drawn('loss_20_probability_pct'),
+    'at this risk',
+  )}${tile(
+    term('leverage', 'Leverage'),
+    times(typical),
+    typical === null ? 'not known' : html`at most ${times(most)}${isAll(model) ? '' : ', all days'}`,
+  )}
+</dl>${warnings(model)}`
+}
+
+const inPercent = (value: number): string => percent(value, 0)
+
+/** Percent; without a year of days, how many there are. */
+const yearFigure = ({ ahead, path }: SheetModel, name: string, print: FigureRow[2]) =>
+  figure(numberOf(ahead[name]), print, `${whole(path.daily.values.length)} days: too short`)
+
+const isAll = ({ days, all }: Pick<SheetModel, 'days' | 'all'>): boolean =>
+  days.from === all.from && days.to === all.to
+
+/** The days of the figures below it. */
+function daysText({ days: { from, to }, all, path }: SheetModel): Text {
+  const count = path.daily.values.length
+  if (count === 0) return 'No day yet: there is nothing to draw or to compute.'
+  const text = html`${dateText(toIsoDate(from))} to ${dateText(toIsoDate(to))}, ${whole(count)} ${count === 1 ? 'day' : 'days'}`
+  return isAll({ days: { from, to }, all })
+    ? html`All days: ${text}.`
+    : html`<strong>${text}</strong>; computed here from the published returns. The API has the figures of all days.`
+}
+
+function warnings({ figures, facts, isRefused }: SheetModel) {
+  const { refused_above_risk_pct: most, max_leverage: cap } = facts
+  const ruin = html`<p class="warning"><strong>Ruined</strong> on ${dateText(String(figures.ruin_t))}: at this risk one day took the whole equity.</p>`
+  const refused = html`<p class="warning"><strong>The strategy's own rules refuse this level.</strong> Above ${percent(100 * (most ?? 0), 2)} an entry would have been over its leverage cap${cap === null ? '' : ` of ${decimal(cap, 0)}×`}; the figures assume every entry.</p>`
+  return html`${figures.ruined === true ? ruin : ''}${isRefused ? refused : ''}`
+}
 
 /** Equity at the level on a logarithmic axis, beside its benchmarks; the worst drawdowns are shaded. */
-export function equityChart(model: SheetModel, days: Days): LineChart {
-  const { facts, path, worst, publishedDay } = model
+export function equityChart(model: SheetModel): LineChart {
+  const { facts, path, worst, publishedDay, days } = model
   const { first } = path.daily
   const line = (name: string, kind: Line['kind'], values: Line['values'] | null): Line[] =>
     values === null ? [] : [{ name, kind, first, values }]
@@ -79,7 +156,7 @@ export function equityChart(model: SheetModel, days: Days): LineChart {
     lines: [
       { name: facts.name, kind: 'main', first: first - 1, values: path.curve },
       ...line(`Holding ${facts.instrument}`, 'benchmark', model.benchmark),
-      ...line('Equal-weight book, at base risk', 'other', model.book),
+      ...line('Book at base risk', 'other', model.book),
     ],
     bands: worst.map(({ peak_t, recovery_t }, i) => ({
       from: parseIsoDate(peak_t)!,
@@ -94,7 +171,7 @@ const sideBySide = (charts: readonly LineChart[]): string =>
   `<div class="columns">${charts.map(chart => `<div><p class="note">${term(chart.id, chart.title)}</p>${lineChart(chart)}</div>`).join('')}</div>`
 
 /** Days below the peak, percent. */
-export const underwaterChart = ({ facts, path }: SheetModel, days: Days): LineChart =>
+export const underwaterChart = ({ facts, path, days }: SheetModel): LineChart =>
   drawdownChartOf(
     { id: 'underwater', title: `Drawdown of ${facts.name}`, caveat: facts.caveat, height: 160, days },
     'Below the peak',
@@ -102,7 +179,8 @@ export const underwaterChart = ({ facts, path }: SheetModel, days: Days): LineCh
     path.depths,
   )
 
-export function rollingCharts({ rolling, facts: { caveat } }: SheetModel, days: Days): LineChart[] {
+export function rollingCharts({ whole, benchmarkReturns, days, facts: { caveat } }: SheetModel): LineChart[] {
+  const rolling = rollingFigures(whole, benchmarkReturns)
   const { first } = rolling
   const chart = (id: string, title: string, unit: LineChart['unit'], values: Line['values']): LineChart => ({
     id,
@@ -118,8 +196,6 @@ export function rollingCharts({ rolling, facts: { caveat } }: SheetModel, days: 
   return [
     chart('rolling-sharpe', 'Sharpe ratio of 365 days', 'ratio', rolling.sharpe),
     chart('rolling-volatility', 'Volatility of 365 days', 'percent', rolling.volatility_pct),
-    chart('rolling-return', 'Return of 365 days', 'percent', rolling.return_pct),
-    chart('rolling-beta', 'Beta of 365 days', 'ratio', rolling.beta),
   ]
 }
 
@@ -183,6 +259,116 @@ const drawdowns = ({ worst }: SheetModel) =>
 <thead><tr><td></td>${WORST.map(([path, name]) => html`<th scope="col">${term(path, name)}</th>`)}</tr></thead>
 <tbody>${worst.map(
         (row, i) => html`
-<tr><th scope="row">${i + 1}</th><td>${figure(row.depth_pct, percent)}</td><td>${row.peak_t}</td><td>${row.trough_t}</td><td>${row.recovery_t ?? 'not yet'}</td><td>${decimal(row.underwater_days, 0)}</td></tr>`,
+<tr><th scope="row">${i + 1}</th><td>${figure(row.depth_pct, percent)}</td><td>${shortDate(row.peak_t)}</td><td>${shortDate(row.trough_t)}</td><td>${row.recovery_t === null ? 'not yet' : shortDate(row.recovery_t)}</td><td>${decimal(row.underwater_days, 0)}</td></tr>`,
       )}
 </tbody></table></div>`
+
+const QUANTILES = [5, 25, 50, 75, 95] as const
+const LOSSES = [10, 20, 50] as const
+
+/** Years drawn from the days of the range. */
+function ahead(model: SheetModel) {
+  const { n_days } = model.figures
+  if (numberOf(model.ahead.return_p5_pct) === null)
+    return html`<p>No year can be drawn from ${whole(Number(n_days))} days: it takes ${DAYS_PER_YEAR}.</p>`
+  const cell = (name: string) =>
+    html`<td>${shown(`year_ahead/${name}`, yearFigure(model, name, tenths))}</td>`
+  const row = (name: string, of: string) =>
+    html`
+<tr><th scope="row">${term(`year_ahead/${of}_p5_pct`, name)}</th>${QUANTILES.map(p => cell(`${of}_p${p}_pct`))}</tr>`
+  const chance = (name: Text, path: string) => html`<tr><th scope="row">${name}</th>${cell(path)}</tr>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="A year drawn from these days"><table>
+<thead><tr><td></td>${QUANTILES.map(p => html`<th scope="col">${p === 50 ? 'Median' : `${p} %`}</th>`)}</tr></thead>
+<tbody>${row('Return', 'return')}${row('Max drawdown', 'max_drawdown')}
+</tbody></table></div>
+<table><tbody>${LOSSES.map(loss => chance(term(`year_ahead/loss_${loss}_probability_pct`, `Down ${loss} % on any day`), `loss_${loss}_probability_pct`))}${chance(term('year_ahead/below_start_probability_pct', 'Below its start at the end'), 'below_start_probability_pct')}
+</tbody></table>
+<p class="note">${whole(YEAR_AHEAD.draws)} years from ${whole(Number(n_days))} days, ${beforeEntry(model)}, in blocks of ${YEAR_AHEAD.block_days} days: circular block bootstrap, seed ${YEAR_AHEAD.seed}. It says nothing of days that are not among these.</p>`
+}
+
+/** How many of the days nobody could check when they were new. */
+function beforeEntry({ days: { from, to }, publishedDay }: SheetModel): string {
+  if (publishedDay === null) return 'of which the day of publication is not recorded'
+  const before = Math.min(Math.max(publishedDay - from + 1, 0), to - from + 1)
+  return `${whole(before)} of them before publication`
+}
+
+/** The equity on the last day for each start, in the month of the start. */
+export const startsChart = (model: SheetModel): LineChart =>
+  chartOfStarts(model, startDates(model.path.daily, model.path.k))
+
+function chartOfStarts({ facts, days }: SheetModel, starts: ReturnType<typeof startDates>): LineChart {
+  const values = new Float64Array(days.to - days.from + 1).fill(Number.NaN)
+  for (const { t, net_return_pct } of starts) values[parseIsoDate(t)! - days.from] = 1 + net_return_pct / 100
+  return equityChartOf({
+    id: 'starts',
+    title: 'Equity on the last day, by the day of the start',
+    caveat: facts.caveat,
+    size: 'half',
+    days,
+    lines: [{ name: facts.name, kind: 'main', first: days.from, values }],
+  })
+}
+
+function starts(model: SheetModel) {
+  const all = startDates(model.path.daily, model.path.k)
+  const [worst] = all.toSorted((a, b) => a.net_return_pct - b.net_return_pct)
+  if (worst === undefined) return html`<p>No day to start on yet.</p>`
+  const above = all.filter(({ net_return_pct }) => net_return_pct > 0).length
+  return html`${raw(lineChart(chartOfStarts(model, all)))}<p class="note">${whole(above)} of ${whole(all.length)} starts gained. The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
+}
+
+/** How often a day gained or lost how much, and the days at both ends. */
+function spread({ path, facts }: SheetModel) {
+  const { bins, best, worst, flat_days, gain_days, loss_days } = dayFigures(path.daily, path.k)
+  if (bins.length === 0) return html`<p>No day with a gain or a loss.</p>`
+  const chart = histogram({
+    ...{ id: 'days', title: `Days of ${facts.name} by their return` },
+    ...{ caveat: facts.caveat, size: 'half', bins },
+  })
+  const rows = Array.from({ length: Math.max(best.length, worst.length) }, (_, i) => [worst[i], best[i]])
+  return html`${raw(chart)}<p class="note">${whole(gain_days)} days gained, ${whole(loss_days)} lost, ${whole(flat_days)} had no return and are not drawn.</p>
+<table><thead><tr><th scope="col" colspan="2">Worst days</th><th scope="col" colspan="2">Best days</th></tr></thead>
+<tbody>${rows.map(
+    pair => html`
+<tr>${pair.map(day => (day === undefined ? html`<td></td><td></td>` : html`<td>${shortDate(day.t)}</td><td>${figure(day.return_pct, percent)}</td>`))}</tr>`,
+  )}
+</tbody></table>`
+}
+
+/** Periods that nobody chose come first. */
+function stress({ stress: { rows }, facts }: SheetModel) {
+  if (rows.length === 0)
+    return html`<p>No prices of ${facts.instrument} on these days, and no period that the publisher names.</p>`
+  const value = (
+    row: (typeof rows)[number],
+    name: 'return_pct' | 'max_drawdown_pct' | 'instrument_return_pct',
+  ) => html`<td>${figure(row[name], percent)}</td>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Days of stress"><table>
+<thead><tr><td></td><th scope="col">${term('stress/rows/return_pct', 'Return')}</th><th scope="col">${term('stress/rows/max_drawdown_pct', 'Max drawdown')}</th><th scope="col">${term('stress/rows/instrument_return_pct', 'Holding it')}</th></tr></thead>
+<tbody>${rows.map(
+    row => html`
+<tr><th scope="row">${row.name}<br><span class="note">${shortDate(row.from)} to ${shortDate(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${whole(row.days)} days are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
+  )}
+</tbody></table></div>`
+}
+
+/** Long, short and flat of each month; a position that is still open is in no trade. */
+function exposure({ facts: { name, caveat, open_since }, path, trades }: SheetModel) {
+  const { months } = exposureByMonth(path.daily, trades, open_since)
+  if (!Array.isArray(months)) return html`<p>Not known: no position is without its trades.</p>`
+  const frame = { id: 'exposure', title: `Long and short of ${name}`, caveat, height: 160 }
+  const hasOpen = months.some(({ has_open_position: isOpen }) => isOpen)
+  return html`${raw(exposureChart({ ...frame, months }))}<p class="note">Share of each month in which closed trades were long, above the line, and short, below it.${hasOpen ? ` Shaded: not known, because a position is open since ${dayText(open_since ?? '')}.` : ''}</p>`
+}
+
+/** Those that ended in the range: no risk level changes them. */
+function tradesChart({ trades, days, facts: { name, caveat } }: SheetModel): string {
+  const dots = trades
+    .filter(({ exit_time }) => exit_time >= days.from * DAY_MS && exit_time < (days.to + 1) * DAY_MS)
+    .map(({ entry_time, exit_time, return_pct, result }) => ({
+      ...{ days: (exit_time - entry_time) / DAY_MS, return_pct, result },
+    }))
+  const title = `Trades of ${name}: days held and return on notional`
+  return dotChart({ id: 'trades', title, caveat, dots })
+}

@@ -1,12 +1,12 @@
 // The fact sheet of a strategy: what decides an allocation, on one printed page; the rest follows on the screen.
 import { html, raw } from 'hono/html'
-import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { type Defined, definitions } from '../definitions.ts'
-import { percent } from '../format.ts'
-import { dataBlock, daysOf, type Markup, type Page, rangeButtons } from '../layout.ts'
+import { type Defined, definition, definitions } from '../definitions.ts'
+import { dateText, percent } from '../format.ts'
+import { dataBlock, daysOf, type Markup, type Page } from '../layout.ts'
 import { riskSteps } from '../risk-steps.ts'
+import { sheetFacts, sheetSeries } from './facts.ts'
 import {
   benchmarkSection,
   costsSection,
@@ -20,31 +20,27 @@ import {
   publicationSection,
   replaysSection,
 } from './groups.ts'
-import { noteOf, percentOf, type SheetModel, sheetFacts, sheetModel } from './model.ts'
+import { noteOf, percentOf, type SheetModel, sheetModel } from './model.ts'
 import {
   aliveness,
-  badge,
-  besideBadge,
   citeSection,
-  clockOf,
   correlationDefinitions,
   correlationSection,
+  OF_TRADES,
+  presentOf,
   recordSection,
   stateName,
   statePopover,
-  tradesSection,
 } from './record.ts'
-import { AT_LEVEL, allDays, OF_TRADES, SECTIONS, type SectionName, term, WORST } from './sections.ts'
+import { AT_LEVEL, LATER, SECTIONS, type SectionName, term, WORST } from './sections.ts'
+import { verdictSection } from './verdict.ts'
 
 /** The sheet of a strategy; `requested` is a risk level, or null for base risk. */
 export function sheetPage(snapshot: Snapshot, strategy: StrategyData, requested: number | null): Page {
   const { dataset } = snapshot
   const facts = sheetFacts(snapshot, strategy)
   const level = riskLevel(requested, dataset.max_modelled_risk_pct)
-  const benchmark = snapshot.benchmarks.find(({ instrument }) => instrument === strategy.instrument)
-  const { daily, weekly } = strategy
-  const book = equalWeightBookOf(snapshot).published
-  const model = sheetModel(facts, { daily, weekly, benchmark: benchmark?.daily ?? null, book }, level)
+  const model = sheetModel(facts, sheetSeries(snapshot, strategy), level)
   return {
     title: strategy.name,
     about: aboutOf(strategy),
@@ -58,23 +54,38 @@ export function sheetPage(snapshot: Snapshot, strategy: StrategyData, requested:
   }
 }
 
+/** The days of the history, which no range changes. */
+const spanOf = ({ window: { from, to }, daily }: StrategyData): Markup | string =>
+  daily.values.length === 0 ? 'no day yet' : html`${dateText(from ?? '')} to ${dateText(to ?? '')}`
+
+const sourceOf = ({ marking, module_version }: StrategyData): string =>
+  marking === 'reported'
+    ? 'reported returns'
+    : module_version === null
+      ? 'from a trade ledger'
+      : 'replayed from code'
+
 const aboutOf = (strategy: StrategyData): string => {
   const { name, blurb, instrument, window } = strategy
   return `${name}: ${instrument}, ${daysOf(window)}, ${stateName(strategy)}.${blurb === null ? '' : ` ${blurb}`}`
 }
 
 function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): Markup {
-  const { name, blurb, instrument, ccy, window, published_since: published } = strategy
-  const since =
-    published === null ? '' : ` · published since ${published.slice(0, 10)}, entered ${clockOf(strategy)}`
+  const { name, blurb, instrument, ccy } = strategy
   return html`<article class="sheet">
 <header>
 <p class="crumbs"><a href="../../index.html">${snapshot.dataset.name}</a></p>
 <h1 dir="auto">${name}</h1>
-<p class="facts">${instrument} · ${ccy} · ${daysOf(window)}${since} · ${badge(strategy)}${aliveness(strategy)} ${besideBadge(snapshot, strategy)}</p>
+<p class="facts">${instrument} · ${ccy} · ${spanOf(strategy)} · ${sourceOf(strategy)}${aliveness(strategy)}</p>
 ${blurb === null ? '' : html`<p class="blurb" dir="auto">${blurb}</p>`}
+${presentOf(strategy)}
 </header>
+${verdictSection(snapshot, strategy, model)}
+<div class="bar">
 ${riskForm(model)}
+${rangeButtons(model)}
+</div>
+<p class="warning" id="problem" role="alert" hidden></p>
 ${live(model, 'headline', null)}
 ${live(model, 'equity', 'Equity', 'Logarithmic. The deepest drawdowns are shaded, numbered as in their table.')}
 ${live(model, 'underwater', 'Under water')}
@@ -83,22 +94,31 @@ ${live(model, 'months', term('month', 'Monthly returns, percent'))}
 ${live(model, 'years', term('year', 'Calendar years'))}
 ${live(model, 'drawdowns', 'Deepest drawdowns')}
 </div>
+<div class="screen">
 <div class="columns">
-${fixed('record', 'What this record is', recordSection(snapshot, strategy))}
-${fixed('publication', 'Before and after publication', publicationSection(strategy), 'At base risk. Later days are out of sample if live signals agree with them; nothing else shows it.')}
+${live(model, 'ahead', 'A year ahead', 'Years drawn from these days, at this risk, percent: what they were like, not what will be.')}
+${live(model, 'starts', 'Result by start date', 'Equity on the last day of an account that began with 1 on the first day of a month.')}
+${live(model, 'days', 'Days', 'Daily returns at this risk: how many days in each step, percent.')}
+${live(model, 'stress', 'Days of stress', `The deepest falls of ${instrument}, which nobody chose, then the periods that the publisher names.`)}
+</div>
 </div>
 <div class="columns">
-${fixed('evidence', 'Confidence in the Sharpe ratio', evidenceSection(strategy), 'At base risk.')}
-${fixed('benchmark', `Against holding ${instrument}`, benchmarkSection(strategy), 'At base risk, over the same days.')}
+${fixed('record', 'What this record is', recordSection(snapshot, strategy))}
+${fixed('publication', 'Before and after publication', publicationSection(strategy), 'At base risk, all days. Later days are out of sample if live signals agree with them; nothing else shows it.')}
+</div>
+<div class="columns">
+${fixed('evidence', 'Confidence in the Sharpe ratio', evidenceSection(strategy), 'At base risk, all days.')}
+${fixed('benchmark', `Against holding ${instrument}`, benchmarkSection(strategy), 'At base risk, all days.')}
 </div>
 <div class="screen">
 ${live(model, 'rolling', 'Rolling 365 days')}
-${fixed('trades', 'Trades', tradesSection(snapshot, strategy), `Time from entry to exit, and the return on notional. Trades within one bar are at the left edge.${entriesOf(strategy)}`)}
+${live(model, 'exposure', 'Long, short and flat')}
+${live(model, 'trades', 'Trades', `Time from entry to exit, and the return on notional. Trades within one bar are at the left edge.${entriesOf(strategy)}`)}
 ${fixed('excursions', 'How far trades went', excursionsSection(snapshot, strategy), 'Furthest move of the price against an open trade (MAE) and for it (MFE), in units of the base risk.')}
 ${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'A replay sizes every position by the level; a rescale multiplies the returns.') : ''}
 <div class="columns">
-${fixed('costs', 'What costs take', costsSection(strategy), 'At base risk.')}
-${fixed('correlation', 'Correlation', correlationSection(snapshot, strategy), 'Daily returns, at base risk.')}
+${fixed('costs', 'What costs take', costsSection(strategy), 'At base risk, all days.')}
+${fixed('correlation', 'Correlation', correlationSection(snapshot, strategy), 'Daily returns, at base risk, all days.')}
 </div>
 </div>
 ${fixed('cite', 'Cite and check', citeSection(snapshot, strategy))}
@@ -121,17 +141,28 @@ function riskForm({ facts, level }: SheetModel): Markup {
 <input data-with-script type="range" id="risk-slider" aria-label="Risk a trade" min="0" max="${steps.length - 1}" value="${steps.findLastIndex(step => step <= value)}" autocomplete="off">
 <output id="risk-output">${percent(percentOf(value), 2)}${level === null ? ' (base)' : ''}</output>
 <span class="note">${noteOf(facts, level)}</span>
-</form>
-${rangeButtons()}`
+</form>`
+}
+
+/** Buttons for the days of all figures and charts that follow the risk level, and for the numbers behind charts. */
+function rangeButtons({ publishedDay, all }: SheetModel): Markup {
+  const entry =
+    publishedDay !== null && publishedDay >= all.from && publishedDay + 1 < all.to
+      ? html`<button type="button" data-from="${publishedDay + 1}">since entry</button>`
+      : ''
+  return html`<p class="ranges" data-with-script>${[1, 3, 5].map(years => html`<button type="button" data-years="${years}">${years} y</button>`)}${entry}<button type="button" data-years="all" aria-pressed="true">all</button><button type="button" id="numbers">Tables and CSV</button></p>`
 }
 
 const live = (model: SheetModel, name: SectionName, title: Markup | string | null, note = ''): Markup =>
-  html`<section class="${name}">${
+  html`<section class="${name}" id="${name}">${
     title === null ? '' : html`<h2>${title}</h2>`
-  }${note === '' ? '' : html`<p class="note">${note}</p>`}<div data-section="${name}">${raw(SECTIONS[name](model, allDays(model)))}</div></section>`
+  }${note === '' ? '' : html`<p class="note">${note}</p>`}<div data-section="${name}">${raw(LATER.includes(name) ? WITHOUT_SCRIPT : SECTIONS[name](model))}</div></section>`
+
+const WITHOUT_SCRIPT =
+  '<p data-without-script>Drawn by a script. The numbers: <a href="risk.json">risk</a>, <a href="trades.csv">trades</a>.</p>'
 
 const fixed = (name: string, title: string, body: Markup, note = ''): Markup =>
-  html`<section class="${name}"><h2>${title}</h2>${note === '' ? '' : html`<p class="note">${note}</p>`}${body}</section>`
+  html`<section class="${name}" id="${name}"><h2>${title}</h2>${note === '' ? '' : html`<p class="note">${note}</p>`}${body}</section>`
 
 const DEFINED: readonly Defined[] = [
   ...[...AT_LEVEL, ...OF_TRADES].map(([path, name]) => [path, name, path] as const),
@@ -146,10 +177,24 @@ const DEFINED: readonly Defined[] = [
   ['volatility_annualized_pct', 'Volatility', 'fund_dd/since_publication/after/volatility_annualized_pct'],
   ['rolling-sharpe', 'Sharpe ratio of 365 days', 'sharpe', 'rolling'],
   ['rolling-volatility', 'Volatility of 365 days', 'volatility_pct', 'rolling'],
-  ['rolling-return', 'Return of 365 days', 'return_pct', 'rolling'],
-  ['rolling-beta', 'Beta of 365 days', 'beta', 'rolling'],
+  ...[
+    ['year_ahead', 'A year ahead'],
+    ['year_ahead/return_p5_pct', 'Return of a drawn year'],
+    ['year_ahead/max_drawdown_p5_pct', 'Max drawdown of a drawn year'],
+    ...[10, 20, 50].map(loss => [`year_ahead/loss_${loss}_probability_pct`, `Loss of ${loss} %`] as const),
+    ['year_ahead/below_start_probability_pct', 'A losing year'],
+    ['stress/rows/return_pct', 'Return in a period'],
+    ['stress/rows/max_drawdown_pct', 'Max drawdown in a period'],
+    ['stress/rows/instrument_return_pct', 'Holding in a period'],
+  ].map(([path, name]) => [path!, name!, path!, 'risk'] as const),
   ...DEFINED_EXECUTION,
 ]
+
+const LEVERAGE = definition(
+  'leverage',
+  'Leverage',
+  'Notional over equity at entry, median and largest, times risk level / base risk, as if no entry were refused.',
+)
 
 /** The same on every sheet, with replays and without. */
 const made = new Map<boolean, Markup>()
@@ -158,7 +203,7 @@ function definitionsOf(strategy: StrategyData): Markup {
   const isReplayed = hasReplays(strategy)
   const found =
     made.get(isReplayed) ??
-    html`${definitions(isReplayed ? [...DEFINED, ...DEFINED_REPLAYS] : DEFINED)}${correlationDefinitions()}`
+    html`${LEVERAGE}${definitions(isReplayed ? [...DEFINED, ...DEFINED_REPLAYS] : DEFINED)}${correlationDefinitions()}`
   made.set(isReplayed, found)
   return html`${statePopover(strategy.verification_state)}${found}`
 }

@@ -111,7 +111,7 @@ test('a publisher who changes one strategy with the consent for another: the bui
       'nothing was published. Correct the book. Or, if the old values were wrong, publish the new ones with ' +
       '--restate fir --reason TEXT, which every user sees\n',
   )
-  expect(await sheetOf('fir')).toContain('Restatements none since the first recorded version')
+  expect(await sheetOf('fir')).toContain('History never restated ')
 })
 
 test.each([

@@ -59,7 +59,7 @@ describe('with a table of past prices and under the name of a past day', () => {
   test('a publisher who names a version of today after a day of the past: the top of the sheet, the answers and both verifiers say the day of the build', async () => {
     const sheet = await forgery.page('strategies/oak/sheet.html')
     expect(topOf(sheet)).toContain(
-      "2020-09-01 to 2024-01-14 · published since 2024-01-15, entered by the publisher's own clock · ",
+      "1 September 2020 to 14 January 2024 · replayed from code Entered 15 January 2024 by the publisher's own clock ",
     )
     expect(sheet).toContain("Published since 2024-01-15T06:00:00Z, by the publisher's own clock")
     expect(sheet).not.toContain('since 2021')
@@ -92,7 +92,7 @@ describe('with a table of past prices and under the name of a past day', () => {
       new RegExp(
         `Accepted finding: none of \\d+ trades lost\\. Reason: ${WHY} ` +
           `Accepted finding: the account moved on \\d+ days and fell on none\\. Reason: ${WHY} ` +
-          `Accepted finding: the Sharpe ratio is 13\\.\\d\\d over 1231 days, above 4\\. Reason: ${WHY} $`,
+          `Accepted finding: the Sharpe ratio is 13\\.\\d\\d over 1231 days, above 4\\. Reason: ${WHY} Rules `,
       ),
     )
   })

@@ -167,8 +167,9 @@ test('a publisher who declares less risk than the trades take: the build stops, 
 
 test('a publisher who shows a badge without a trade: the badge says that there is nothing to check yet', async () => {
   const sheet = await sheetOf('empty')
-  expect(sheet).toContain('· nothing to check yet This does not show when the rules were written. ')
-  expect(sheet).toContain('Verification nothing to check yet No trade is closed yet. ')
+  expect(sheet).toContain(
+    'Checked no closed trade nothing to check yet This does not show when the rules were written. ',
+  )
   expect(sheet).not.toMatch(/computed twice, equal|results recomputed/)
 })
 
@@ -177,7 +178,7 @@ test('a publisher who reports other returns than the ledger beside them makes: t
     'reported returns and ledger differ in 96 periods, first from 2023-09-17 to 2023-09-17: 1.2000 % is reported, and 0.0000 % follows from the ledger'
   expect(refused).toContain(`returns/reports.csv: returns_differ of reports: ${found}: correct the returns`)
   const sheet = await sheetOf('reports')
-  expect(sheet).toContain('· unverified This does not show when the rules were written. ')
+  expect(sheet).toContain('Checked no return unverified This does not show when the rules were written. ')
   expect(sheet).toContain(`Accepted finding: ${found}. Reason: ${WHY}`)
   expect(sheet).toContain('Record Reported by its provider. Highwater recomputes no return of it.')
 })

@@ -107,7 +107,7 @@ test('every page of a book says that its data are synthetic, in words and in eve
   for (const [file, render] of pagesOf(of(true))) {
     const page = render()
     const pictures = page.match(/<svg class="chart .*?<\/svg>/gs) ?? []
-    expect(pictures.length, file).toBe({ 'index.html': 2 }[file] ?? (file.endsWith('sheet.html') ? 8 : 0))
+    expect(pictures.length, file).toBe({ 'index.html': 2 }[file] ?? (file.endsWith('sheet.html') ? 3 : 0))
     for (const picture of pictures) expect(picture, file).toContain('>synthetic data</text>')
     expect(page, file).toContain('<strong>Synthetic data.</strong>')
   }

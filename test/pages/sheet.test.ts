@@ -3,12 +3,17 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { toPercent } from '#core/contract/rounding.ts'
+import type { Ancestor } from '#core/dataset/lineage.ts'
 import { benchmark } from '#core/dataset/resources/benchmark.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { decimal } from '#pages/format.ts'
-import { aNight, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
+import { sheetModel } from '#pages/sheet/model.ts'
+import { LATER, SECTIONS } from '#pages/sheet/sections.ts'
+import { aNight, HAND_VERSION, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { oddBook } from '#test/support/books/odd-book.ts'
 import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
 
 const wave = (days: number, phase: number): number[] =>
@@ -25,7 +30,7 @@ const sheetOf = (snapshot: Snapshot, id = 's'): string =>
 
 /** The text of a section, without the elements. */
 function sectionOf(page: string, name: string): string {
-  const text = new RegExp(`<section class="${name}">(.*?)</section>`, 's').exec(page)?.[1]
+  const text = new RegExp(`<section class="${name}" id="${name}">(.*?)</section>`, 's').exec(page)?.[1]
   return (text ?? '').replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
@@ -72,16 +77,16 @@ test('a sheet draws the book and correlates with it and with the rest of it, unl
   const snapshot = handSnapshot([strategy('s', 0), strategy('o', 2), strategy('p', 4)])
   const page = sheetOf(snapshot)
   expect(page).toContain('<path class="line other"')
-  expect(page).toContain('Equal-weight book, at base risk')
+  expect(page).toContain('Book at base risk')
   const [own, ...others] = snapshot.strategies.map(({ daily }) => daily)
   const correlations = [equalWeightBook([own!, ...others]).daily, equalWeightBook(others).daily].map(book =>
     toPercent(correlatePair(own!, book).rho),
   )
-  const [, ...shown] = /<section class="correlation">.*?value="([^"]+)".*?value="([^"]+)"/s.exec(page)!
+  const [, ...shown] = /<section class="correlation".*?value="([^"]+)".*?value="([^"]+)"/s.exec(page)!
   expect(shown.map(Number)).toEqual(correlations.map(value => expect.closeTo(value, 5)))
   const apart = strategy('o', 2, { first: '2004-01-01', returns: wave(100, 2) })
   for (const alone of [[strategy('s', 0)], [strategy('s', 0), apart]])
-    expect(sheetOf(handSnapshot(alone))).not.toContain('Equal-weight book, at base risk')
+    expect(sheetOf(handSnapshot(alone))).not.toContain('Book at base risk')
 })
 
 test('a sheet of ten years, with all of it, has fewer than 20 000 bytes compressed as at night', () => {
@@ -98,8 +103,13 @@ test('a sheet of ten years, with all of it, has fewer than 20 000 bytes compress
 })
 
 test('a sheet has a definition behind each name of a figure, and its symbols behind each formula', () => {
-  const snapshot = handSnapshot([strategy('s', 0, { night }), strategy('o', 2)])
-  const elements = htmlElements(sheetOf(snapshot))
+  const held = handSnapshot([strategy('held', 9)]).strategies[0]!
+  const benchmarks = [{ instrument: held.instrument, daily: held.daily }]
+  const snapshot = handSnapshot([strategy('s', 0, { night }), strategy('o', 2)], {}, benchmarks)
+  const [own] = snapshot.strategies
+  const model = sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null)
+  const later = LATER.map(name => SECTIONS[name](model)).join('')
+  const elements = htmlElements(sheetOf(snapshot).replace('</main>', `${later}</main>`))
   const popovers = new Set(
     elements
       .filter(({ attributes }) => attributes.has('popover'))
@@ -107,7 +117,7 @@ test('a sheet has a definition behind each name of a figure, and its symbols beh
   )
   const opened = new Set(elements.flatMap(({ attributes }) => attributes.get('popovertarget') ?? []))
   expect([...popovers].filter(id => !opened.has(id))).toEqual([])
-  expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(8)
+  expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(9)
   const texts = sheetOf(snapshot).match(/<div id="about-.*?<\/div>/gs)!
   for (const text of texts.filter(text => / <code>.*<\/code> /.test(text)))
     expect(text.includes('popovertarget="symbols-') || !text.includes('API:')).toBe(true)
@@ -137,13 +147,115 @@ test.each([
   [{}, 'unverified'],
 ] as const)('the badge of %j says “%s”, and beside it stands what no computation shows', (given, words) => {
   const page = sheetOf(handSnapshot([strategy('s', 0, given)]))
-  expect(page.match(/<button type="button" class="badge [^>]*>[^<]*<\/button> [^<]*/g)).toEqual([
-    expect.stringMatching(new RegExp(`>${words}</button> ${LIMIT}`)),
-    expect.stringMatching(new RegExp(`>${words}</button> .* ${LIMIT}`)),
-  ])
+  expect(page.match(/<button type="button" class="badge /g)).toHaveLength(1)
+  expect(page).toContain(`>${words}</button></dd> <dd><a href="#publication">${LIMIT}</a>`)
   const book = pagesOf(handSnapshot([strategy('s', 0, given)])).get('index.html')!()
   expect(book).toContain(`>${words}</button></td>`)
   expect(book).toContain(`Of “Verified”: ${LIMIT}`)
+})
+
+const LIVE = 'Live: no live record yet nothing is compared with signals that were sent'
+
+/** The six facts of a strategy of a book with these versions, a line each. */
+function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']> = {}): string[] {
+  const [, text = ''] = /<dl class="verdict">(.*?)<\/dl>/s.exec(sheetOf(handSnapshot([given], dataset))) ?? []
+  return text
+    .split('</div>')
+    .slice(0, -1)
+    .map(fact =>
+      fact
+        .replace('</dt>', ': ')
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&#39;', "'")
+        .trim(),
+    )
+}
+
+const trade = { entry_time: 1.4e12, exit_time: 1.41e12, account_return: 0.01 }
+const V1 = '2024-05-01T00:15:00Z'
+const version = (given: Partial<Ancestor>): Ancestor => ({
+  ...{
+    version: V1,
+    entered: null,
+    previous: null,
+    added: [],
+    removed: [],
+    definitions: [],
+    not_compared: [],
+  },
+  ...{ restated: [], changed: [], declared: [], ...given },
+})
+const restated = { id: 's', daily: 2, weekly: 0, trades: 0, base_risk: false, module_version: false }
+
+test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]]>([
+  [
+    'replayed and time-stamped',
+    strategy('s', 0, {
+      ...{
+        verification_state: 'dual_verified',
+        marking: 'marked',
+        measured: { ...CHECKED, trades_checked: 1 },
+      },
+      ...{ trades: [trade], published_since: V1, time_stamp: { at: '2024-05-01T00:20:00Z', by: 'TSA' } },
+      ...{ module_version: '3', rules_sha256: 'abcdef0123456789ffff', rules_since: V1 },
+    }),
+    [{ added: ['s'] }, { declared: [{ what: 'same_rules', of: 's', reason: 'a comment' }] }],
+    [
+      'Entered: 1 May 2024 time-stamped by TSA 31 days before this version; earlier days are a backtest',
+      'Checked: 1 of 1 trade computed twice, equal This does not show when the rules were written.',
+      'Rules: unchanged since 1 May 2024 digest abcdef012345; files changed, declared the same once version 3 of the module',
+      'History: never restated 2 versions what changed, version by version',
+      LIVE,
+      'Enough data?: 10.0 years, 1 trade Sharpe ratio 0.00 ± 0.32 a losing year: 8 of 10 drawn from these days',
+    ],
+  ],
+  [
+    'from a ledger, of 20 days and restated, of which a version was lost',
+    strategy('s', 0, {
+      ...{ returns: wave(20, 0), marking: 'marked', measured: { ...CHECKED, trades_checked: 2 } },
+      ...{ trades: [trade, trade], published_since: HAND_VERSION },
+    }),
+    [{ restated: [restated] }, { not_compared: ['2024-05-02T00:15:00Z'] }, { restated: [restated] }],
+    [
+      "Entered: 1 June 2024 by the publisher's own clock with this version; earlier days are a backtest",
+      'Checked: 2 of 2 trades unverified This does not show when the rules were written.',
+      'Rules: not known not made by a module here made from a ledger',
+      'History: restated 2 times 3 versions; 1 could not be compared what changed, version by version',
+      LIVE,
+      'Enough data?: 20 days, 2 trades Sharpe ratio 20 days: too short too short to draw a year from',
+    ],
+  ],
+  [
+    'reported, without a day',
+    { id: 's', returns: [] },
+    [],
+    [
+      'Entered: not recorded by older builds what is recorded',
+      'Checked: no return unverified This does not show when the rules were written.',
+      'Rules: not known not made by a module here made from returns',
+      'History: not recorded by older builds what changed, version by version',
+      LIVE,
+      'Enough data?: no day yet Sharpe ratio 0 days: too short too short to draw a year from',
+    ],
+  ],
+  [
+    'ruined, and time-stamped long after its name',
+    {
+      ...{ id: 's', returns: [0.1, -60, 0.1], published_since: '2023-05-01T00:15:00Z' },
+      time_stamp: { at: '2024-05-20T00:15:00Z', by: 'TSA' },
+    },
+    [{}, { not_compared: ['2024-05-02T00:15:00Z'] }],
+    [
+      "Entered: 1 May 2023 by the publisher's own clock; time-stamped by TSA on 20 May 2024 397 days before this version; earlier days are as reported",
+      'Checked: no return unverified This does not show when the rules were written.',
+      'Rules: not known not made by a module here made from returns',
+      'History: not known in full 2 versions; 1 could not be compared what changed, version by version',
+      LIVE,
+      'Enough data?: 3 days ruined on 2 January 2024 too short to draw a year from',
+    ],
+  ],
+])('the verdict on a strategy %s', (_what, given, lineage, expected) => {
+  expect(verdictOf(given, { lineage: lineage.map(version) })).toEqual(expected)
 })
 
 test('a sheet has the tolerance of a ledger and how far its results are from the recomputed ones', () => {
@@ -171,9 +283,69 @@ test('a sheet has accepted findings of the record beside its badge, and those of
     { ...place, finding: 'gap', of: 'BTCUSDT-PERP/1d', what: '30 bars missing', reason: 'an outage' },
   ]
   const page = sheetOf(handSnapshot([strategy('s', 0)], { accepted_findings }))
-  const beside = `${LIMIT}<br>Accepted finding: none of 25 trades lost. Reason: an option seller`
-  expect(page.split(beside)).toHaveLength(3)
+  const beside = `${LIMIT}</a><br>Accepted finding: none of 25 trades lost. Reason: an option seller`
+  expect(page.split(beside)).toHaveLength(2)
   expect(page.split('Accepted finding: 30 bars missing. Reason: an outage')).toHaveLength(2)
   const book = pagesOf(handSnapshot([strategy('s', 0)], { accepted_findings })).get('index.html')!()
   expect(book).toContain('>unverified</button><br>accepted findings: 1</td>')
+})
+
+test('the pictures that are left to the script say that data are synthetic, and exposure says since when it is not known', () => {
+  const snapshot = handSnapshot([strategy('s', 0, { trades: [trade] })], { synthetic: true })
+  const [own] = snapshot.strategies
+  const facts = { ...sheetFacts(snapshot, own!), open_since: '2024-05-03' }
+  const model = sheetModel(facts, sheetSeries(snapshot, own!), null)
+  const drawn = LATER.flatMap(name => SECTIONS[name](model).match(/<svg class="chart .*?<\/svg>/gs) ?? [])
+  expect(drawn).toHaveLength(6)
+  for (const picture of drawn) expect(picture).toContain('>synthetic data</text>')
+  expect(SECTIONS.exposure(model)).toContain('not known, because a position is open since 3 May 2024')
+})
+
+const AT = { leverage_typical: 1.5, leverage_max: 4, refused_above_risk_pct: 0.03 }
+
+test('a range begins with an equity of 1 and has the figures of its days, a level multiplies leverage and says if the rules refuse it', () => {
+  const snapshot = handSnapshot([strategy('s', 0, AT)])
+  const [own] = snapshot.strategies
+  const [facts, series] = [sheetFacts(snapshot, own!), sheetSeries(snapshot, own!)]
+  const { first } = series.daily
+  const level = { requested: 0.04, effective: 0.04 }
+  const model = sheetModel(facts, series, level, { from: first + 100, to: first + 599 })
+  const part = handSnapshot([
+    strategy('s', 0, { first: '2014-09-09', returns: wave(3650, 0).slice(100, 600) }),
+  ])
+  const [cut] = part.strategies
+  const alone = sheetModel(sheetFacts(part, cut!), sheetSeries(part, cut!), level)
+  expect([model.figures, model.ahead, model.monthly]).toEqual([alone.figures, alone.ahead, alone.monthly])
+  expect([model.path.curve[0], model.path.curve.length]).toEqual([1, 501])
+  const text = SECTIONS.headline(model).replaceAll(/<[^>]*>/g, '')
+  expect(text).toContain(
+    '9 September 2014 to 21 January 2016, 500 days; computed here from the published returns.',
+  )
+  expect(text).toContain('Leverage3.0×at most 8.0×, all days')
+  expect(text).toContain("The strategy's own rules refuse this level. Above 3.00 %")
+  expect(SECTIONS.headline(sheetModel(facts, series, null))).not.toContain('refuse this level')
+})
+
+test('a range after the ruin at this level has no account, so that all days are shown, and the day of the ruin', () => {
+  const snapshot = handSnapshot([{ id: 's', returns: [0.1, -1, 0.1, 0.1, 0.1] }])
+  const [own] = snapshot.strategies
+  const range = { from: own!.daily.first + 2, to: null }
+  const model = sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null, range)
+  expect(model.days).toEqual(model.all)
+  expect(SECTIONS.headline(model)).toContain('2 January 2024</time>: at this risk')
+})
+
+test('every sheet of a book of odd strategies has no number that is none, and says how short or over its strategy is', () => {
+  const text = (id: string) =>
+    sheetOf(oddBook(), id)
+      .replaceAll(/<(script|svg).*?<\/\1>|<[^>]*>/gs, ' ')
+      .replaceAll(/\s+/g, ' ')
+  const ids = oddBook().strategies.map(({ id }) => id)
+  for (const id of ids)
+    expect([id, text(id)]).not.toEqual([id, expect.stringMatching(/\b(NaN|Infinity|undefined)\b/)])
+  expect(text('no-day')).toContain('No day yet: there is nothing to draw or to compute.')
+  expect(text('two-days')).toContain('Sharpe 2 days: too short')
+  expect(text('ended')).toContain('Ended on 24 February 2024 . Reason: The exchange closed.')
+  expect(text('only-open')).toContain('A position is open since 4 May 2023')
+  expect(text('huge')).toMatch(/Net return \d\.\d × 10²² %/)
 })

@@ -4,16 +4,20 @@ import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { parseIsoDate, toCompactInstant } from '#core/calendar.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { parseReturns } from '#pages/browser/load-returns.ts'
+import { splitFigures } from '#core/figures/figure.ts'
+import { dayFigures, startDates } from '#core/figures/risk-profile.ts'
+import { parseReturns, parseTrades } from '#pages/browser/load-returns.ts'
 import { chartCsv } from '#pages/chart-data.ts'
 import { readChoice } from '#pages/explore/choice.ts'
 import { exploreFacts, exploreModel } from '#pages/explore/model.ts'
 import { dayText } from '#pages/format.ts'
 import { riskSteps } from '#pages/risk-steps.ts'
-import { type SheetFacts, sheetModel } from '#pages/sheet/model.ts'
-import { allDays, equityChart, HEADLINE } from '#pages/sheet/sections.ts'
+import type { SheetFacts } from '#pages/sheet/facts.ts'
+import { sheetModel } from '#pages/sheet/model.ts'
+import { AT_LEVEL, equityChart, LATER } from '#pages/sheet/sections.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { orderOf, renderHere } from '#test/static-build/hand-order.ts'
@@ -88,25 +92,37 @@ const statsOf = (query: string) => dataOf(`/v1/strategies/birch/stats${query}`)
 const isDrawn = (page: Page) => page.locator('main[aria-busy=false]').waitFor()
 const queryOf = (page: Page): string => new URL(page.url()).search
 
-/** The sections as they are drawn, without what a reader of a chart adds. */
+/** The sections that the night draws, as they are drawn, without what a reader of a chart adds. */
 const sectionsOf = (page: Page) =>
-  page.locator('[data-section]').evaluateAll(places =>
-    places.map(place => {
-      for (const added of place.querySelectorAll('.readout, .cursor')) added.remove()
-      for (const svg of place.querySelectorAll('svg')) svg.removeAttribute('tabindex')
-      return place.innerHTML
-    }),
+  page.locator('[data-section]').evaluateAll(
+    (places, later) =>
+      places
+        .filter(place => !later.includes(place.getAttribute('data-section')!))
+        .map(place => {
+          for (const added of place.querySelectorAll('.readout, .cursor')) added.remove()
+          for (const svg of place.querySelectorAll('svg')) svg.removeAttribute('tabindex')
+          return place.innerHTML
+        }),
+    LATER as readonly string[],
   )
 
+/** What stands at a path such as `year_ahead/return_p5_pct`. */
+const valueAt = (data: object, path: string): unknown =>
+  path.split('/').reduce<unknown>((found, name) => Object(found)[name], data)
+
 async function expectStats(page: Page, query: string): Promise<void> {
-  const expected = await statsOf(query)
+  const { year_ahead } = await dataOf<{ readonly year_ahead: object }>(`/v1/strategies/birch/risk${query}`)
+  const expected = { ...(await statsOf(query)), year_ahead }
   const shown = await page
     .locator('[data-figure]')
     .evaluateAll(places =>
       places.map(place => [place.getAttribute('data-figure')!, place.querySelector('data')!.value] as const),
     )
-  expect(shown).toHaveLength(5)
-  expect([query, shown]).toEqual([query, shown.map(([name]) => [name, String(expected[name] ?? '')])])
+  expect(shown).toHaveLength(23)
+  expect([query, shown]).toEqual([
+    query,
+    shown.map(([name]) => [name, String(valueAt(expected, name) ?? '')]),
+  ])
 }
 
 /** The file that a click saves. */
@@ -126,7 +142,7 @@ const queryAt = (level: number): string => (level === 0.02 ? '' : `?risk_pct=${l
 const curveOf = async (query: string): Promise<string[]> =>
   equityIn(await read(`/v1/strategies/birch/curve${query}${query ? '&' : '?'}format=csv`))
 
-test(`the code of a fact sheet computes the digits of /stats and /curve at each of ${LEVELS.length} levels of the slider`, async () => {
+test(`the code of a fact sheet computes the digits of /stats, /risk and /curve at each of ${LEVELS.length} levels of the slider`, async () => {
   expect(LEVELS.length).toBeGreaterThanOrEqual(50)
   const [, json = ''] = /id="facts">(.*?)<\/script>/s.exec(await read(SHEET)) ?? []
   const facts = JSON.parse(json) as SheetFacts // what the page gives its script
@@ -137,14 +153,23 @@ test(`the code of a fact sheet computes the digits of /stats and /curve at each 
     daily: await seriesIn('returns.daily.csv', 'daily'),
     weekly: await seriesIn('returns.weekly.csv', 'weekly'),
     ...{ benchmark: held.get(facts.instrument)!, book: null },
+    trades: parseTrades(await read(`${VERSION_ROOT}strategies/birch/trades.csv`)),
   }
   for (const level of LEVELS) {
     const query = queryAt(level)
     const requested = level === 0.02 ? null : level
     const model = sheetModel(facts, series, riskLevel(requested, facts.max_modelled_risk_pct))
     const expected = await statsOf(query)
-    for (const [name] of HEADLINE) expect([level, model.figures[name]]).toEqual([level, expected[name]])
-    const drawn = equityIn(chartCsv(equityChart(model, allDays(model))))
+    for (const [name] of AT_LEVEL)
+      expect([level, name, valueAt(model.figures, name)]).toEqual([level, name, valueAt(expected, name)])
+    const { daily, k } = model.path
+    const risk = await dataOf(`/v1/strategies/birch/risk${query}`)
+    expect(risk).toMatchObject({
+      year_ahead: model.ahead,
+      ...publishFigures({ start_dates: startDates(daily, k), stress: { rows: model.stress.rows } }),
+      days: publishFigures(splitFigures(dayFigures(daily, k)).values),
+    })
+    const drawn = equityIn(chartCsv(equityChart(model)))
     expect(drawn).toHaveLength(1300)
     expect(drawn).toEqual(await curveOf(query))
   }
@@ -220,7 +245,7 @@ test('a chart of a fact sheet is read by arrow keys and pointer, and a dragged r
   expect(to - from).toBeGreaterThan(280)
   expect(to - from).toBeLessThan(380)
   await isDrawn(page)
-  await page.getByRole('button', { name: 'All days' }).click()
+  await page.getByRole('button', { name: 'all' }).click()
   await expect.poll(() => queryOf(page)).toBe('')
   expect(complaints).toEqual([])
 })
@@ -230,7 +255,7 @@ test('the page of the book draws in the browser what the night drew, in a range 
   const night = await sectionsOf(page)
   expect(night).toHaveLength(2)
   await page.getByRole('button', { name: '1 y' }).click()
-  await expect.poll(() => queryOf(page)).toBe('?from=2023-07-24')
+  await expect.poll(() => queryOf(page)).toBe('?from=2023-07-25')
   await isDrawn(page)
   const year = await sectionsOf(page)
   expect(year).not.toEqual(night)
