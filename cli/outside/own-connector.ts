@@ -13,7 +13,7 @@ export class ForeignPortError extends Error {
   }
 }
 
-/** A Redis that is busy accepts a connection late. */
+/** A Redis that is busy accepts a connection late, and has its socket among its files a moment after that. */
 const ACCEPT_MOST_MS = 1_500
 const LOOK_MS = 10
 
@@ -55,8 +55,7 @@ export const ownConnector = (folder: string) =>
   }
 
 async function assertOwnAccepts(socket: Socket, folder: string): Promise<void> {
-  let looks = 0 // a socket is among the files of its process a moment after it is accepted
-  for (let waitedMs = 0; waitedMs < ACCEPT_MOST_MS; waitedMs += LOOK_MS) {
+  for (let [waitedMs, looks] = [0, 0]; waitedMs < ACCEPT_MOST_MS; waitedMs += LOOK_MS) {
     const accepted = await acceptedEnd(socket)
     if (accepted !== null && (await isHeldFrom(folder, accepted))) return
     if (accepted !== null && ++looks > 1) throw new ForeignPortError(socket.remotePort ?? 0)

@@ -7,11 +7,10 @@ import {
   getClient,
   suspendClient,
 } from '#signals/clients/clients.ts'
-import { RedisDownError } from '#signals/redis/connect.ts'
 import { clientKey } from '#signals/redis/keys.ts'
 import { readAllClients } from '#signals/views/overview.ts'
 import { NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
-import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 useRedis()
 
@@ -122,11 +121,4 @@ test('the list of clients is refused if a record is damaged', async () => {
   await createAcme()
   await redis.hset(clientKey('acme'), 'status', 'maybe')
   await expect(readAllClients(redis)).rejects.toThrow('status')
-})
-
-test('the clients report a Redis that does not answer', async () => {
-  const gone = await server.connect()
-  gone.disconnect()
-  await expect(createClient(gone, 'acme', 'gold', NOW_MS)).rejects.toThrow(RedisDownError)
-  await expect(readAllClients(gone)).rejects.toThrow(RedisDownError)
 })

@@ -209,10 +209,6 @@ test('a request that nobody answers, and a Redis that is away, delay no stop; th
   expect((await readOutbox(redis, 1)).get('acme')).toMatchObject({ status: 'owed', attempts: 0 })
 })
 
-test('the start of a delivery that cannot reach Redis rejects', async () => {
-  await expect(startTestDelivery('redis://127.0.0.1:1')).rejects.toThrow()
-})
-
 /** More attempts than open a breaker. */
 const WAITS = { retryMs: Array(9).fill(10), probeMs: [20, 20] }
 
