@@ -99,7 +99,7 @@ function historyFact(snapshot: Snapshot, { id }: StrategyData): Fact {
 const LIVE: Fact = [
   'Live',
   'no live record yet',
-  link('#publication', 'nothing is compared with signals that were sent'),
+  link('#publication', 'this version publishes none'),
   '',
 ]
 

@@ -154,7 +154,7 @@ test.each([
   expect(book).toContain(`Of “Verified”: ${LIMIT}`)
 })
 
-const LIVE = 'Live: no live record yet nothing is compared with signals that were sent'
+const LIVE = 'Live: no live record yet this version publishes none'
 
 /** The six facts of a strategy of a book with these versions, a line each. */
 function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']> = {}): string[] {
@@ -346,6 +346,6 @@ test('every sheet of a book of odd strategies has no number that is none, and sa
   expect(text('no-day')).toContain('No day yet: there is nothing to draw or to compute.')
   expect(text('two-days')).toContain('Sharpe 2 days: too short')
   expect(text('ended')).toContain('Ended on 24 February 2024 . Reason: The exchange closed.')
-  expect(text('only-open')).toContain('A position is open since 4 May 2023')
+  expect(text('only-open')).toContain('A position is open since 5 February 2024')
   expect(text('huge')).toMatch(/Net return \d\.\d × 10²² %/)
 })
