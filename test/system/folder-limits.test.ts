@@ -25,24 +25,37 @@ import { lastingFolder, temporaryFolder, writeFiles } from '../support/temporary
 /** The largest file that may be written, in blocks of 1024 bytes, and what it is too small for. */
 const LIMITS = [
   [1, 'the snapshot', async () => TINY_BOOK, /snapshot\.\w+: EFBIG/],
-  [100, 'an artifact', longBook, /v1\/snapshots\/20250225T001500Z\/[\w/]+\.(?:daily\.)?json: EFBIG/],
-  [70, 'what describes the version', async () => TINY_BOOK, /datapackage\.json: EFBIG/],
+  [
+    100,
+    'an artifact',
+    () => bookWith(['oak'], 3000),
+    /v1\/snapshots\/20250225T001500Z\/[\w/]+\.(?:daily\.)?json: EFBIG/,
+  ],
+  [
+    100,
+    'what describes the version',
+    () => bookWith(['oak', 'pine', 'reed', 'sloe'], 10),
+    /datapackage\.json: EFBIG/,
+  ],
 ] as const
 
-/** The tiny book with a history of 3 000 days, whose answers are larger than everything else. */
-async function longBook(): Promise<string> {
+/** The tiny book with more strategies, of which only returns are reported. */
+async function bookWith(ids: readonly string[], days: number): Promise<string> {
   const book = join(await lastingFolder(), 'book')
   await cp(TINY_BOOK, book, { recursive: true })
   const last = Date.parse(TINY_LAST_DAY) / DAY_MS
   const rows = Array.from(
-    { length: 3000 },
-    (_, i) => `${toIsoDate(last - 2999 + i)},${i % 2 === 0 ? '' : '-'}0.00${(i % 89) + 10}\n`,
+    { length: days },
+    (_, i) => `${toIsoDate(last - days + 1 + i)},${i % 2 === 0 ? '' : '-'}0.00${(i % 89) + 10}\n`,
   )
-  await writeFiles(book, { 'returns/oak.csv': `t,ret\n${rows.join('')}` })
   const costs = 'commission_bps_per_side: 0, slippage_ticks: 0, engine: made by hand'
-  const entry = `strategies:\n  - { id: oak, name: Oak, base_risk_pct: 0.02, source: returns, ${costs} }\n`
-  const catalogue = await readFile(join(book, 'catalogue.yaml'), 'utf8')
-  await writeFiles(book, { 'catalogue.yaml': catalogue.replace('strategies:\n', entry) })
+  let catalogue = await readFile(join(book, 'catalogue.yaml'), 'utf8')
+  for (const id of ids) {
+    const entry = `strategies:\n  - { id: ${id}, name: ${id}, base_risk_pct: 0.02, source: returns, ${costs} }\n`
+    catalogue = catalogue.replace('strategies:\n', entry)
+    await writeFiles(book, { [`returns/${id}.csv`]: `t,ret\n${rows.join('')}` })
+  }
+  await writeFiles(book, { 'catalogue.yaml': catalogue })
   return book
 }
 

@@ -1,5 +1,6 @@
 import type { Artifact, CurrentVersion, Manifest } from '#core/contract/manifest.ts'
 import { READINESS_CHECKS, type ReadinessChecks } from '#core/contract/readiness-checks.ts'
+import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
@@ -97,13 +98,13 @@ async function loadSnapshot(privateStore: ObjectStore, published: Manifest): Pro
 export function checkVersion(published: Manifest, snapshot: Snapshot): ReadinessChecks {
   const size = snapshot.strategies.length
   const { daily, weekly } = snapshot.correlation
-  const artifacts = new Set(published.artifacts.map(({ url }) => url))
+  const isPublished = publishedCheck(published)
   return {
     manifest_loaded: published.version === snapshot.dataset.version,
     count_matches: published.strategies.length === size,
     per_strategy_loaded: snapshot.strategies.every(
       (strategy, i) =>
-        strategy.id === published.strategies[i] && isWhole(strategy) && isPublished(strategy.id, artifacts),
+        strategy.id === published.strategies[i] && isWhole(strategy) && isPublished(strategy.id),
     ),
     correlation_dims: [daily, weekly].every(
       matrix =>
@@ -121,7 +122,13 @@ function isFiniteThroughout(values: Float64Array): boolean {
   return true
 }
 
-const isPublished = (id: string, artifacts: ReadonlySet<string>): boolean =>
-  DATASET_ROUTES.filter(route => route.group === 'strategy').every(route =>
-    canonicalPoints(route, [id]).every(params => artifacts.has(canonicalPath(route.id, params))),
+/** Whether all answers of a strategy are published. One that no strategy has is younger than the version: it is computed. */
+function publishedCheck({ artifacts, strategies }: Manifest): (id: string) => boolean {
+  const urls = new Set(artifacts.map(({ url }) => url))
+  const isThere = (route: DatasetRoute, id: string) =>
+    canonicalPoints(route, [id]).every(params => urls.has(canonicalPath(route.id, params)))
+  const routes = DATASET_ROUTES.filter(
+    route => route.group === 'strategy' && strategies.some(id => isThere(route, id)),
   )
+  return id => routes.length > 0 && routes.every(route => isThere(route, id))
+}
