@@ -65,7 +65,7 @@ export function dataPackage(manifest: Described, { dataset, strategies: records 
     $schema: `${PROFILE}/datapackage.json`,
     name: 'historical-strategy-data',
     title: 'Historical strategy data',
-    description: `${ABOUT} ${dataset.disclaimer}`,
+    description: `${dataset.synthetic ? 'Synthetic data. ' : ''}${ABOUT} ${dataset.disclaimer}`,
     homepage: dataset.public_url ?? undefined, // what is undefined is left out of the JSON
     licenses:
       licence === null

@@ -3,6 +3,7 @@ import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
 import { escapeText } from '#pages/charts/svg.ts'
+import { DOCUMENTS } from '#pages/guides/documents.ts'
 import { GUIDES } from '#pages/guides/guides.ts'
 import { publishedPages } from '#pages/page-routes.ts'
 import { createCodedBytes } from '../../service/content-coding.ts'
@@ -42,7 +43,7 @@ function sitemap({ dataset, strategies }: Snapshot, base: string): string {
   const pages = publishedPages(strategies.map(({ id }) => id)).map(({ route, sid }) =>
     route.path.replace('{sid}', sid),
   )
-  const docs = ['/docs', ...GUIDES.map(({ name }) => `/docs/guides/${name}`), '/docs/reference']
+  const docs = ['/docs', ...[...GUIDES, ...DOCUMENTS].map(({ name }) => `/docs/guides/${name}`), '/docs/reference']
   const updated = effectiveInstant(dataset)
   const entry = (path: string) =>
     `<url><loc>${escapeText(base + path)}</loc><lastmod>${updated}</lastmod></url>\n`

@@ -113,7 +113,7 @@ class Transport:
         return HighwaterError(**error, status=refusal.code, request_id=refusal.headers.get("X-Request-Id"))
 
     def wrong_service(self, status: int) -> HighwaterError:
-        at = f"{self.base} is the address of the {'signals' if self.service == 'history' else 'history'} service"
+        at = f"{self.base} is not the address of the {self.service} service"
         right = "Highwater takes that of the history service, Signals that of the signals service"
         return HighwaterError("wrong_service", f"{at}: {right}", status)
 

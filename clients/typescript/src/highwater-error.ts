@@ -67,7 +67,7 @@ export const isOf = (service: ServiceName, { meta }: { readonly meta?: object | 
   meta === undefined || 'dataset_version' in meta === (service === 'history')
 
 export function wrongService(service: ServiceName, root: string, status: number): HighwaterError {
-  const at = `${root} is the address of the ${service === 'history' ? 'signals' : 'history'} service`
+  const at = `${root} is not the address of the ${service} service`
   const right =
     'Highwater.open() takes that of the history service, HighwaterSignals that of the signals service'
   return new HighwaterError('wrong_service', `${at}: ${right}`, status)

@@ -26,7 +26,7 @@ class Pull(unittest.TestCase):
         self.assertEqual(Signals(URL, KEY).head()["seq"], 5)
 
     def test_a_wrong_key_is_refused_and_no_key_is_sent_to_another_server(self):
-        with self.assertRaisesRegex(HighwaterError, "wrong_service: .* is the address of the signals service"):
+        with self.assertRaisesRegex(HighwaterError, "wrong_service: .* is not the address of the history service"):
             Highwater(URL)
         with self.assertRaises(HighwaterError) as caught:
             list(Signals(URL, "hw_live_wrong").signals())
