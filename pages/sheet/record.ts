@@ -9,6 +9,7 @@ import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { definition } from '../definitions.ts'
 import {
+  counted,
   dateText,
   dayText,
   decimal,
@@ -147,11 +148,17 @@ function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: S
 /** Why it is over, and a position that is open at the end of the series: it is in its returns, and in no table of trades. */
 export function presentOf(strategy: StrategyData): Markup | string {
   const { ended, window } = strategy
-  const { open_since: since } = groupOf(strategy, 'exposure')
+  const since = openSince(strategy)
   const reason =
     ended === null ? '' : html`<p class="facts">Ended on ${dateText(ended.on)}. Reason: ${ended.reason}</p>`
-  if (typeof since !== 'string') return reason
+  if (since === null) return reason
   return html`${reason}<p class="facts">A position is open since ${dateText(since)}, at the end of ${dayText(window.to ?? since)}: it is in the returns, not among the trades.</p>`
+}
+
+/** The day since which a position is open at the end of the history. */
+export function openSince(strategy: StrategyData): string | null {
+  const { open_since: since } = groupOf(strategy, 'exposure')
+  return typeof since === 'string' ? since : null
 }
 
 /** Figures of the closed trades, which no risk level changes. */
@@ -215,12 +222,11 @@ export function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string):
 /** `2 daily returns, 1 trade, another version of the module`. */
 export function describeRestatement(restatement: Restatement): string {
   const { daily, weekly, trades, base_risk, module_version } = restatement
-  const counted = (count: number, what: string) =>
-    count > 0 ? [`${whole(count)} ${what}${count === 1 ? '' : 's'}`] : []
+  const some = (count: number, what: string) => (count > 0 ? [counted(count, what)] : [])
   return [
-    ...counted(daily, 'daily return'),
-    ...counted(weekly, 'weekly return'),
-    ...counted(trades, 'trade'),
+    ...some(daily, 'daily return'),
+    ...some(weekly, 'weekly return'),
+    ...some(trades, 'trade'),
     ...(base_risk ? ['another base risk'] : []),
     ...(module_version ? ['another version of the module'] : []),
   ].join(', ')
