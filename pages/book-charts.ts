@@ -28,7 +28,6 @@ export function bookModel(book: Series, held: ReadonlyMap<string, Series>) {
   return { book, lines, depths: drawdowns(curve) }
 }
 
-/** By the section that each is drawn in. */
 export function bookCharts(
   { caveat }: BookFacts,
   model: ReturnType<typeof bookModel>,

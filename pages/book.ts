@@ -57,7 +57,6 @@ const DEFINED: readonly Defined[] = [
 const tiles = (rows: readonly FigureRow[], values: FigureValues) =>
   rows.map(row => html`<div><dt>${term(row[0], row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`)
 
-/** The equal-weight book: its figures, and its equity beside each instrument. */
 function together(snapshot: Snapshot): Markup {
   const { dataset, book, benchmarks, diversification } = snapshot
   const { published } = equalWeightBookOf(snapshot)
@@ -103,7 +102,6 @@ const correlationMap = (strategies: Snapshot['strategies'], rho: Float64Array): 
 /** Pairs of each kind that stand for a matrix that is too large to be read. */
 const EXTREMES = 8
 
-/** The pairs that move together most, and those that do so least. */
 function extremes(strategies: Snapshot['strategies'], rho: Float64Array): Markup {
   const pairs = Array.from(rho.keys(), at => ({
     a: Math.floor(at / strategies.length),

@@ -79,7 +79,7 @@ ${filters(snapshot)}
   .toSorted((a, b) => rankOf(a) - rankOf(b))
   .map(
     strategy => html`
-<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(([title, cellOf]) => stackedCell(title, cellOf(strategy, snapshot)))}</tr>`,
+<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? html`<input data-with-script type="checkbox" name="with" value="${strategy.id}" aria-label="Choose ${strategy.name}"> ` : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(([title, cellOf]) => stackedCell(title, cellOf(strategy, snapshot)))}</tr>`,
   )}</tbody></table></div>
 ${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
 
@@ -131,9 +131,6 @@ const choiceAmong = (
   options.length < 2
     ? ''
     : html`<label>${label} <select name="${name}"><option value="">all</option>${options.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>`
-
-const choiceOf = ({ id, name }: StrategyData): Markup =>
-  html`<input data-with-script type="checkbox" name="with" value="${id}" aria-label="Choose ${name}"> `
 
 /** Of a line as small as a word. */
 const [WIDTH, HEIGHT] = [160, 32]

@@ -22,7 +22,6 @@ export function one<E extends Element = HTMLElement>(selector: string): E {
   return found
 }
 
-/** What the build wrote into the page for its script. */
 export const pageFacts = <Facts>(): Facts => JSON.parse(one('#facts').textContent) as Facts // of the same version
 
 /** Shows a sentence, or nothing, in an element that is announced. */

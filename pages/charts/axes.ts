@@ -52,7 +52,6 @@ function widened(low: number, high: number): [number, number] {
   return [low - margin, high + margin]
 }
 
-/** Round values in each power of ten. */
 const PARTS = [
   [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9],
   [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8],
@@ -77,7 +76,6 @@ function logarithmicTicks([low, high]: readonly [number, number], y: ValueAxis['
   return greatest(fitting, (a, b) => a.length - b.length) ?? []
 }
 
-/** Lines across the plot, each with its label left of it. */
 export function valueGrid(axis: ValueAxis, { left, right }: Plot, unit: Unit): string {
   const rows = axis.ticks.map(value => ({ value, at: tenth(axis.y(value)) }))
   const zero = Math.max(

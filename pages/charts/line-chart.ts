@@ -38,7 +38,6 @@ export type LineChart = Frame & {
   readonly baseline?: number
   /** The day of the first publication: later days are shaded. */
   readonly entered?: EpochDay | null
-  /** Shades, such as the worst drawdowns. */
   readonly bands?: readonly Band[]
 }
 
@@ -53,23 +52,16 @@ export const equityChartOf = (chart: AccountChart): LineChart => ({
 })
 
 /** Drawdowns from the day `first` on, fractions, as an area below the peak in percent. It ends on the day of a ruin. */
-export const drawdownChartOf = (
+export function drawdownChartOf(
   chart: Omit<AccountChart, 'lines'>,
   name: string,
   first: EpochDay,
   depths: Float64Array,
-): LineChart => ({
-  ...chart,
-  y: 'linear',
-  unit: 'percent',
-  baseline: 0,
-  lines: [{ name, kind: 'under', first, values: upTo(depths, -1).map(depth => 100 * depth) }],
-})
-
-/** The values up to the first that is not above `end`. */
-function upTo(values: Float64Array, end: number): Float64Array {
-  const at = values.findIndex(value => value <= end)
-  return at < 0 ? values : values.subarray(0, at + 1)
+): LineChart {
+  const ruin = depths.findIndex(depth => depth <= -1)
+  const alive = ruin < 0 ? depths : depths.subarray(0, ruin + 1)
+  const line = { name, kind: 'under', first, values: alive.map(depth => 100 * depth) } as const
+  return { ...chart, y: 'linear', unit: 'percent', baseline: 0, lines: [line] }
 }
 
 /** A line cut to the days of its chart, where its first, last, lowest and highest values are, and when it is ruined. */
@@ -225,7 +217,6 @@ function linePath(
   )
 }
 
-/** First, last and extreme values of the first line in a sentence, and the last ones of the others. */
 function describe([main, ...others]: readonly VisibleLine[], chart: LineChart): string {
   const { name, first, values, start, end, low, high, ruin } = main!
   const on = (i: number) => `${valueText(values[i]!, chart.unit)} on ${dayText(toIsoDate(first + i))}`

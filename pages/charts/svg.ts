@@ -2,8 +2,6 @@
 import { format } from 'd3-format'
 import { decimal, withPower } from '../format.ts'
 
-/** `full` has larger text on narrow screens; `half` stands beside another one and keeps its text. */
-export type Size = 'full' | 'half'
 export type Unit = 'multiple' | 'percent' | 'ratio' | 'count'
 
 /** A rectangle in units of the drawing: `left < right`, `top < bottom`. */
@@ -13,7 +11,8 @@ export type Frame = {
   /** Prefix of element ids: letters, digits, `-` and `_`, once in a page. */
   readonly id: string
   readonly title: string
-  readonly size?: Size
+  /** `full` has larger text on narrow screens; `half` stands beside another one and keeps its text. */
+  readonly size?: 'full' | 'half'
   readonly height?: number
   /** Words behind the data, for a drawing that is copied without its page. */
   readonly caveat?: string | null

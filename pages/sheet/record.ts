@@ -98,7 +98,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
     ['Published since', publishedOf(strategy, restated.length > 0)],
     ['Published at once', atOnceOf(snapshot, strategy)],
     ['Last trade', idle_since && html`${dateText(idle_since)}; the time since is its longest without one`],
-    ['Rules since', rulesOf(snapshot, strategy)],
+    ['Same rules', sameRulesOf(snapshot, strategy)],
     ['Restatements', restated.length === 0 ? null : html`<ul>${restated}</ul>`],
     ['Trades', tradesOf(strategy)],
     ['Costs', costsOf(strategy)],
@@ -126,15 +126,11 @@ export const clockOf = ({ time_stamp: stamp }: StrategyData): string =>
   stamp === null ? "by the publisher's own clock" : `time-stamped by ${stamp.by}`
 
 /** Declared by the operator: nothing else shows that files of a module that differ have the same rules. */
-function rulesOf(
-  { dataset }: Snapshot,
-  { id, rules_since, rules_sha256, module_version }: StrategyData,
-): Markup | null {
-  if (module_version === null) return null
-  const declared = declarationsOf(dataset, 'same_rules', id)
-  return html`${rules_since ?? 'not recorded by older builds'}, version ${module_version} of the module${rules_sha256 === null ? '' : html`, SHA-256 <code>${rules_sha256.slice(0, 16)}</code>`}${declared.map(
-    ({ at, reason }) => html`<br>${at}: other files, declared the same rules. Reason: ${reason}`,
-  )}`
+function sameRulesOf({ dataset }: Snapshot, { id }: StrategyData): Markup | null {
+  const declared = declarationsOf(dataset, 'same_rules', id).map(
+    ({ at, reason }) => html`<li>${at}: other files, declared the same rules. Reason: ${reason}</li>`,
+  )
+  return declared.length === 0 ? null : html`<ul>${declared}</ul>`
 }
 
 /** The most days since publication that one version added. */
@@ -274,7 +270,6 @@ export function correlationCell(value: number): Markup {
   return html`<td class="${value >= 0 ? 'gain' : 'loss'}${step}">${figure(value, hundredths)}</td>`
 }
 
-/** Files of the same version, and a citation with the address that never changes. */
 export function citeSection({ dataset }: Snapshot, { id, name }: StrategyData): Markup {
   return html`<p class="files">Download:
 <a href="returns.daily.csv" download>daily returns</a>, <a href="returns.weekly.csv" download>weekly returns</a>,

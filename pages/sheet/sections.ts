@@ -127,7 +127,6 @@ const yearFigure = ({ ahead, path }: SheetModel, name: string, print: FigureRow[
 const isAll = ({ days, all }: Pick<SheetModel, 'days' | 'all'>): boolean =>
   days.from === all.from && days.to === all.to
 
-/** The days of the figures below it. */
 function daysText({ days: { from, to }, all, path }: SheetModel): Text {
   const count = path.daily.values.length
   if (count === 0) return 'No day yet: there is nothing to draw or to compute.'
@@ -144,7 +143,6 @@ function warnings({ figures, facts, isRefused }: SheetModel) {
   return html`${figures.ruined === true ? ruin : ''}${isRefused ? refused : ''}`
 }
 
-/** Equity at the level on a logarithmic axis, beside its benchmarks; the worst drawdowns are shaded. */
 export function equityChart(model: SheetModel): LineChart {
   const { facts, path, worst, publishedDay, days } = model
   const { first } = path.daily
@@ -173,7 +171,6 @@ export function equityChart(model: SheetModel): LineChart {
 const sideBySide = (charts: readonly LineChart[]): string =>
   `<div class="columns">${charts.map(chart => `<div><p class="note">${term(chart.id, chart.title)}</p>${lineChart(chart)}</div>`).join('')}</div>`
 
-/** Days below the peak, percent. */
 export const underwaterChart = ({ facts, path, days }: SheetModel): LineChart =>
   drawdownChartOf(
     { id: 'underwater', title: `Drawdown of ${facts.name}`, caveat: facts.caveat, height: 160, days },
@@ -202,7 +199,6 @@ export function rollingCharts({ whole, benchmarkReturns, days, facts: { caveat }
   ]
 }
 
-/** A row a year with its months and its total; the colour of a cell has seven steps. */
 function months({ monthly, annual }: SheetModel) {
   const cells = new Map(monthly.table.map(row => [`${row.year}-${row.month}`, row]))
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Monthly returns"><table class="months">
@@ -269,7 +265,6 @@ const drawdowns = ({ worst }: SheetModel) =>
 const QUANTILES = [5, 25, 50, 75, 95] as const
 const LOSSES = [10, 20, 50] as const
 
-/** Years drawn from the days of the range. */
 function ahead(model: SheetModel) {
   const { n_days } = model.figures
   if (numberOf(model.ahead.return_p5_pct) === null)
@@ -321,7 +316,6 @@ function starts(model: SheetModel) {
   return html`${raw(lineChart(startsChart(model, all)))}<p class="note">${whole(above)} of ${whole(all.length)} starts gained. The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
 }
 
-/** How often a day gained or lost how much, and the days at both ends. */
 function spread({ path, facts }: SheetModel) {
   const { bins, best, worst, flat_days, gain_days, loss_days } = dayFigures(path.daily, path.k)
   if (bins.length === 0) return html`<p>No day with a gain or a loss.</p>`

@@ -68,7 +68,7 @@ function rulesFact({ dataset }: Snapshot, strategy: StrategyData): Fact {
     const source = strategy.marking === 'reported' ? 'returns' : 'a ledger'
     return ['Rules', 'not known', 'not made by a module here', link('#record', `made from ${source}`)]
   }
-  const version = link('#record', `version ${module_version} of the module`)
+  const version = link('meta.json', `version ${module_version} of the module`)
   if (since === null) return ['Rules', 'not recorded', 'by older builds', version]
   const { length: count } = declarationsOf(dataset, 'same_rules', id)
   const same = count === 0 ? '' : `; files changed, declared the same ${timesOf(count)}`
