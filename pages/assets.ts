@@ -14,9 +14,6 @@ export type Asset = {
 const read = (path: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(readFileSync(new URL(path, import.meta.url)))
 
-const concat = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(Buffer.concat(parts))
-
 export const ASSETS: readonly Asset[] = [
   ...SCRIPTS.map(name => ({
     name,
@@ -28,7 +25,7 @@ export const ASSETS: readonly Asset[] = [
     name: 'style.css',
     file: 'assets/style.css',
     mediaType: 'text/css; charset=utf-8',
-    bytes: concat(read('./style.css'), read('./charts.css')),
+    bytes: Uint8Array.from([...read('./style.css'), ...read('./charts.css')]),
   },
   { name: 'icon.svg', file: 'assets/icon.svg', mediaType: 'image/svg+xml', bytes: read('./icon.svg') },
 ]

@@ -2,18 +2,10 @@
 import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import { drawdowns } from '#core/figures/drawdown.ts'
 import type { Series } from '#core/figures/series.ts'
-import {
-  drawdownChartOf,
-  equityChartOf,
-  type Line,
-  type LineChart,
-  namedLineChart,
-} from './charts/line-chart.ts'
+import { drawdownChartOf, equityChartOf, type Line, type LineChart } from './charts/line-chart.ts'
 
 /** Beside the series, what the page contains for its script. */
 export type BookFacts = { readonly caveat: string | null }
-
-type Days = LineChart['days']
 
 /** The style sheet draws so many series differently: instruments after the first one. */
 const SERIES = 12
@@ -36,21 +28,15 @@ export function bookModel(book: Series, held: ReadonlyMap<string, Series>) {
   return { book, lines, depths: drawdowns(curve) }
 }
 
-/** By the section that each is drawn in. */
-export function bookCharts({ caveat }: BookFacts, model: ReturnType<typeof bookModel>, days: Days) {
+export function bookCharts(
+  { caveat }: BookFacts,
+  model: ReturnType<typeof bookModel>,
+  days: LineChart['days'],
+) {
   const { book, lines, depths } = model
-  const equity = { id: 'equity', title: 'Equity of the equal-weight book', caveat, days, lines }
-  const underwater = {
-    id: 'underwater',
-    title: 'Drawdown of the equal-weight book',
-    caveat,
-    height: 160,
-    days,
-  }
+  const underwater = { id: 'underwater', title: 'Drawdown of the equal-weight book', caveat, height: 160 }
   return {
-    equity: equityChartOf(equity),
-    underwater: drawdownChartOf(underwater, 'Below the peak', book.first, depths),
+    equity: equityChartOf({ id: 'equity', title: 'Equity of the equal-weight book', caveat, days, lines }),
+    underwater: drawdownChartOf({ ...underwater, days }, 'Below the peak', book.first, depths),
   }
 }
-
-export const bookSection = namedLineChart

@@ -5,7 +5,8 @@ import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { FigureValues } from '#core/figures/figure.ts'
 import { lastDay } from '#core/figures/series.ts'
-import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
+import { type BookFacts, bookCharts, bookModel } from './book-charts.ts'
+import { namedLineChart } from './charts/line-chart.ts'
 import { type Defined, definitions } from './definitions.ts'
 import { caveatOf, counted, dayText, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
 import { dataBlock, type Markup, type Page, rangeButtons } from './layout.ts'
@@ -56,7 +57,6 @@ const DEFINED: readonly Defined[] = [
 const tiles = (rows: readonly FigureRow[], values: FigureValues) =>
   rows.map(row => html`<div><dt>${term(row[0], row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`)
 
-/** The equal-weight book: its figures, and its equity beside each instrument. */
 function together(snapshot: Snapshot): Markup {
   const { dataset, book, benchmarks, diversification } = snapshot
   const { published } = equalWeightBookOf(snapshot)
@@ -71,9 +71,9 @@ Days before a strategy was published are in it; adding or removing one changes t
 <dl class="tiles">${tiles(HEADLINE, publishFigures(book.values))}${tiles(SPREAD, diversification.values)}</dl>
 ${rangeButtons()}
 <p class="note">Equity, logarithmic</p>
-<div data-section="equity">${raw(bookSection(equity))}</div>
+<div data-section="equity">${raw(namedLineChart(equity))}</div>
 <p class="note">Drawdown</p>
-<div data-section="underwater">${raw(bookSection(underwater))}</div>
+<div data-section="underwater">${raw(namedLineChart(underwater))}</div>
 <p class="files">Download: <a href="benchmark.csv" download>returns of the book and of its instruments</a>, <a href="export.daily.csv" download>daily</a> and
 <a href="export.weekly.csv" download>weekly returns of all strategies</a> (CSV); <a href="summary.json">figures of the book</a>, <a href="strategies.json">of the strategies</a> (JSON).</p>
 <script type="application/json" id="facts">${dataBlock(facts)}</script>
@@ -96,13 +96,12 @@ const correlationMap = (strategies: Snapshot['strategies'], rho: Float64Array): 
   html`<div class="scroll" tabindex="0" role="region" aria-labelledby="correlation"><table class="map"><thead><tr><td></td>${strategies.map(({ id }) => html`<th scope="col"><span>${id}</span></th>`)}</tr></thead>
 <tbody>${strategies.map(
     (strategy, i) => html`
-<tr><th scope="row">${sheetLink(strategy)}</th>${strategies.map((_, j) => mapCell(rho[i * strategies.length + j]!, i === j))}</tr>`,
+<tr><th scope="row">${sheetLink(strategy)}</th>${strategies.map((_, j) => (i === j ? html`<td class="own"></td>` : correlationCell(rho[i * strategies.length + j]!)))}</tr>`,
   )}</tbody></table></div>`
 
 /** Pairs of each kind that stand for a matrix that is too large to be read. */
 const EXTREMES = 8
 
-/** The pairs that move together most, and those that do so least. */
 function extremes(strategies: Snapshot['strategies'], rho: Float64Array): Markup {
   const pairs = Array.from(rho.keys(), at => ({
     a: Math.floor(at / strategies.length),
@@ -118,8 +117,3 @@ function extremes(strategies: Snapshot['strategies'], rho: Float64Array): Markup
 
 const sheetLink = ({ id, name }: StrategyData): Markup =>
   html`<a href="strategies/${id}/sheet.html">${name}</a>`
-
-function mapCell(value: number, isOwn: boolean): Markup {
-  if (isOwn) return html`<td class="own"></td>`
-  return Number.isNaN(value) ? html`<td>${NONE}</td>` : correlationCell(value)
-}

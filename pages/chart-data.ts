@@ -9,8 +9,6 @@ import { valueText } from './charts/svg.ts'
 /** Rows of the table at most: the whole is in the CSV. */
 const MOST_ROWS = 60
 
-type Drawn = Pick<LineChart, 'lines' | 'days'>
-
 /** The value of a line on a day; undefined in a gap. */
 export function valueOn({ first, values }: Line, day: EpochDay): number | undefined {
   const value = values[day - first]
@@ -35,7 +33,7 @@ export function chartTable(chart: LineChart): string {
 }
 
 /** Every day that is drawn: `t` and a column a line, ten digits, CRLF as in the CSV of the API. A gap is an empty cell. */
-export function chartCsv({ lines, days: { from, to } }: Drawn): string {
+export function chartCsv({ lines, days: { from, to } }: Pick<LineChart, 'lines' | 'days'>): string {
   const rows = [['t', ...lines.map(({ name }) => quoteField(name))].join(',')]
   for (let day = from; day <= to; day++) {
     const cells = lines.map(line => {

@@ -13,7 +13,6 @@ const about = z.looseObject({
   'x-convention': z.string().optional(),
 })
 
-/** What the API's document says of a field itself. */
 const aboutOf = (field: z.ZodType) => about.parse(field.meta() ?? {})
 
 const ANSWERS = { stats: statsData, summary: summaryData, rolling: rollingRows, risk: riskData } as const

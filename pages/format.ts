@@ -16,7 +16,9 @@ const printers: ReturnType<typeof format>[] = []
  * million on it has two digits or more of `1.2 million`, from a billion on of `2.4 × 10²²`: nobody reads more of them.
  */
 export function decimal(value: number, places: number): string {
-  if (Math.abs(value) >= 1e6 && Number.isFinite(value)) return large(value)
+  const size = Math.abs(value)
+  if (size >= 1e6 && size < Infinity)
+    return size < 999.95e6 ? `${inMillions(value / 1e6)} million` : withPower(inPowers(value))
   printers[places] ??= format(`,.${places}f`)
   const text = printers[places](value).replaceAll(',', ' ') // narrow no-break space
   return Number(value.toFixed(places)) === 0 ? text.replace('−', '') : text
@@ -25,11 +27,12 @@ export function decimal(value: number, places: number): string {
 const inMillions = format(',.1f')
 const inPowers = format('.1e')
 
-function large(value: number): string {
-  if (Math.abs(value) < 999.95e6) return `${inMillions(value / 1e6)} million`
-  const [digits, power = ''] = inPowers(value).split('e+')
-  return `${digits} × 10${[...power].map(digit => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')}`
-}
+/** `2e+22` as `2 × 10²²`, and `1e-7` as `10⁻⁷`. */
+export const withPower = (text: string): string =>
+  text.replace(/^(−?)(.*)e\+?(.*)$/, (_, sign: string, digits: string, power: string) => {
+    const raised = Array.from(power, char => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(char)] ?? '⁻')
+    return `${sign}${digits === '1' ? '' : `${digits} × `}10${raised.join('')}`
+  })
 
 /** A ratio or an amount of money, and a count. */
 export const hundredths = (value: number): string => decimal(value, 2)

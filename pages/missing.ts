@@ -27,11 +27,9 @@ const LONGEST_NAME = 64
 
 /** The strategy, or else the page, whose name is nearly the first one in the path. */
 function nearestPage(snapshot: Snapshot, path: string) {
-  const [, word = ''] = /^\/(?:v1\/snapshots\/[^/]*\/)?(?:strategies\/)?([^/]*)/.exec(path) ?? []
-  const text = word
-    .toLowerCase()
-    .replace(/\.html$/, '')
-    .slice(0, LONGEST_NAME)
+  const [, word = ''] =
+    /^\/(?:v1\/snapshots\/[^/]*\/)?(?:strategies\/)?([^/]*?)(?:\.html)?(?:\/|$)/i.exec(path) ?? []
+  const text = word.slice(0, LONGEST_NAME).toLowerCase()
   const id = nearestTo(
     text,
     snapshot.strategies.map(({ id }) => id),

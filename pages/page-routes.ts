@@ -19,8 +19,8 @@ export type PageRoute = {
   readonly path: string
   /** In the folder of the version; `{sid}` stands for the strategy. */
   readonly file: string
-  /** Rendered at the risk level of the query, too. */
-  readonly isAtLevels?: true
+  /** Of a strategy, and rendered at the risk level of the query, too. */
+  readonly isAtLevels: boolean
   readonly render: (snapshot: Snapshot, params: PageParams, integrity: Integrity) => string
 }
 
@@ -33,6 +33,7 @@ const route = (
   id,
   path,
   file,
+  isAtLevels: file.includes('{sid}'),
   render: (snapshot, params, integrity) =>
     layout({
       ...pageOf(snapshot, params),
@@ -50,19 +51,14 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   route('explore', '/explore', 'explore.html', explorePage),
   route('versions', '/versions', 'versions.html', versionsPage),
   route('check', '/check', 'check.html', checkPage),
-  {
-    ...route('sheet', '/strategies/{sid}', 'strategies/{sid}/sheet.html', (snapshot, { sid, risk_pct }) =>
-      sheetPage(snapshot, strategyOf(snapshot, sid)!, risk_pct),
-    ),
-    isAtLevels: true,
-  },
+  route('sheet', '/strategies/{sid}', 'strategies/{sid}/sheet.html', (snapshot, { sid, risk_pct }) =>
+    sheetPage(snapshot, strategyOf(snapshot, sid)!, risk_pct),
+  ),
 ]
 
 export const PAGE_TYPE = 'text/html; charset=utf-8'
 
 export const PAGE_HEADERS = { 'content-security-policy': PAGE_POLICY } as const
-
-const isOfStrategy = ({ file }: PageRoute): boolean => file.includes('{sid}')
 
 export const pageFile = ({ file }: PageRoute, sid: string): string => file.replace('{sid}', sid)
 
@@ -71,7 +67,7 @@ export const publishedPages = (
   strategies: readonly string[],
 ): { readonly route: PageRoute; readonly sid: string }[] =>
   PAGE_ROUTES.flatMap(route =>
-    isOfStrategy(route) ? strategies.map(sid => ({ route, sid })) : [{ route, sid: '' }],
+    route.isAtLevels ? strategies.map(sid => ({ route, sid })) : [{ route, sid: '' }],
   )
 
 /** The file of the picture of a strategy, or of the whole book if it is ''. */

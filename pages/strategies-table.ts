@@ -3,67 +3,49 @@ import { extent } from 'd3-array'
 import { html, raw } from 'hono/html'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { equityCurve } from '#core/figures/account-path.ts'
-import type { FigureValues } from '#core/figures/figure.ts'
 import { FEWEST_DAYS } from '#core/figures/series.ts'
 import { logarithmicScale } from './charts/axes.ts'
 import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'
-import {
-  counted,
-  dateText,
-  type FigureRow,
-  figure,
-  figureOf,
-  hundredths,
-  isShort,
-  percent,
-  whole,
-} from './format.ts'
+import { counted, dateText, type FigureRow, figure, figureOf, isShort, whole } from './format.ts'
 import type { Markup } from './layout.ts'
-import { groupOf } from './sheet/groups.ts'
-import { acceptedOf, aliveness, badge, LIMIT, STATES, stateName, statePopover } from './sheet/record.ts'
-import { term } from './sheet/sections.ts'
-import { stackedCell } from './stacked-cell.ts'
+import {
+  acceptedOf,
+  aliveness,
+  badge,
+  LIMIT,
+  openSince,
+  STATES,
+  stateName,
+  statePopover,
+} from './sheet/record.ts'
+import { HEADLINE, stackedCell, term } from './sheet/sections.ts'
 
-const NET: FigureRow = ['net_return_pct', 'Net return', percent]
+const FIGURES: readonly FigureRow[] = [...HEADLINE, ['trade_count', 'Trades', whole]]
 
-const FIGURES: readonly FigureRow[] = [
-  ['cagr_pct', 'CAGR', percent],
-  ['max_drawdown_pct', 'Max drawdown', percent],
-  ['sharpe_daily_annualized', 'Sharpe', hundredths],
-  ['trade_count', 'Trades', whole],
-]
-
-/** A column after the name, which a script sorts by the `data` value of its cells, or by their text. */
-type Column = {
-  readonly title: string
-  cell(strategy: StrategyData, snapshot: Snapshot): unknown
-}
-
-const COLUMNS: readonly Column[] = [
-  {
-    title: NET[1],
-    cell: ({ daily, figures: { values } }) =>
-      html`${raw(sparkline(equityCurve(daily.values)))}${textOf(values, NET)}`,
-  },
-  ...FIGURES.map(row => ({
-    title: row[1],
-    cell: ({ figures: { values } }: StrategyData) => textOf(values, row),
-  })),
-  { title: 'Instrument', cell: ({ instrument }) => instrument },
-  { title: 'History', cell: historyOf },
-  {
-    title: 'Verified',
-    cell: (strategy, snapshot) => {
+/** After the name; a script sorts them by the `data` value of their cells, or by their text. */
+const COLUMNS: readonly (readonly [
+  title: string,
+  cellOf: (strategy: StrategyData, snapshot: Snapshot) => unknown,
+])[] = [
+  ...FIGURES.map(row => [row[1], (strategy: StrategyData) => figureIn(strategy, row)] as const),
+  ['Instrument', ({ instrument }) => instrument],
+  ['History', historyOf],
+  [
+    'Verified',
+    (strategy, snapshot) => {
       const { length: count } = acceptedOf(snapshot, strategy)
       return html`${badge(strategy)}${count === 0 ? '' : html`<br>accepted findings: ${count}`}`
     },
-  },
+  ],
 ]
 
 /** Without a day there is no figure, not even a return of 0. */
-const textOf = (values: FigureValues, row: FigureRow) =>
-  values.n_days === 0 && row[0] !== 'trade_count' ? figure(null, row[2]) : figureOf(values, row)
+function figureIn({ daily, figures: { values } }: StrategyData, row: FigureRow): Markup {
+  const line = row === FIGURES[0] ? raw(sparkline(equityCurve(daily.values))) : ''
+  const isNone = values.n_days === 0 && row[0] !== 'trade_count'
+  return html`${line}${isNone ? figure(null, row[2]) : figureOf(values, row)}`
+}
 
 /** How long, from when to when, and what ended it or is not over. */
 function historyOf(strategy: StrategyData): Markup {
@@ -80,12 +62,6 @@ function historyOf(strategy: StrategyData): Markup {
   return html`${parts.filter(part => part !== false).map((part, i) => (i === 0 ? part : html`, <br>${part}`))}`
 }
 
-/** The day since which a position is open at the end of the history. */
-function openSince(strategy: StrategyData): string | null {
-  const { open_since: since } = groupOf(strategy, 'exposure')
-  return typeof since === 'string' ? since : null
-}
-
 /** A longer table scrolls in its place, so that what follows it can be reached. */
 const MOST_ROWS = 40
 
@@ -95,17 +71,17 @@ export const strategiesTable = (
   isChoice: boolean,
   others: readonly FigureRow[] = [],
 ): Markup => html`<section aria-labelledby="all"><h2 id="all">Strategies</h2>
-<p class="note">Each at its own base risk. A name opens the fact sheet. Those that ended, were ruined or have fewer than ${FEWEST_DAYS} days stay last, however the table is sorted. Of “Verified”: ${LIMIT} What the columns say: ${[NET, ...FIGURES].map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
+<p class="note">Each at its own base risk. A name opens the fact sheet. Those that ended, were ruined or have fewer than ${FEWEST_DAYS} days stay last, however the table is sorted. Of “Verified”: ${LIMIT} What the columns say: ${FIGURES.map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
 ${filters(snapshot)}
 <div class="scroll${isChoice || snapshot.strategies.length > MOST_ROWS ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book stacked" id="strategies" data-sortable>
-<thead><tr><th scope="col">Strategy</th>${COLUMNS.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<thead><tr><th scope="col">Strategy</th>${COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${snapshot.strategies
   .toSorted((a, b) => rankOf(a) - rankOf(b))
   .map(
     strategy => html`
-<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(({ title, cell }) => stackedCell(title, cell(strategy, snapshot)))}</tr>`,
+<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? html`<input data-with-script type="checkbox" name="with" value="${strategy.id}" aria-label="Choose ${strategy.name}"> ` : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(([title, cellOf]) => stackedCell(title, cellOf(strategy, snapshot)))}</tr>`,
   )}</tbody></table></div>
-${definitions([...new Map([NET, ...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
+${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
 
 /** Those with a Sharpe ratio come first, those that ended or were ruined last, and each part is in the order of the catalogue. */
 const rankOf = ({ ended, figures: { values } }: StrategyData): number =>
@@ -136,16 +112,13 @@ function filters({ strategies }: Snapshot): Markup {
   const verified = [...Map.groupBy(strategies, each => each.verification_state)].map(
     ([state, of]) => [state, [...new Set(of.map(stateName))].join(' or ')] as const,
   )
-  const instruments = [...new Set(strategies.map(({ instrument }) => instrument))]
+  const names = new Set(strategies.map(({ instrument }) => instrument))
+  const instruments = [...names].sort().map(each => [each, each] as const)
   return html`<form class="controls" data-filter="strategies" data-with-script>
 <label>Search <input type="search" name="search" autocomplete="off"></label>
 ${choiceAmong('verified', 'Verified', verified)}
 ${choiceAmong('state', 'State', STATE_NAMES)}
-${choiceAmong(
-  'instrument',
-  'Instrument',
-  instruments.toSorted().map(each => [each, each]),
-)}
+${choiceAmong('instrument', 'Instrument', instruments)}
 <label>Days, at least <input type="number" name="min_days" min="0"></label>
 ${count}</form>`
 }
@@ -158,9 +131,6 @@ const choiceAmong = (
   options.length < 2
     ? ''
     : html`<label>${label} <select name="${name}"><option value="">all</option>${options.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>`
-
-const choiceOf = ({ id, name }: StrategyData): Markup =>
-  html`<input data-with-script type="checkbox" name="with" value="${id}" aria-label="Choose ${name}"> `
 
 /** Of a line as small as a word. */
 const [WIDTH, HEIGHT] = [160, 32]

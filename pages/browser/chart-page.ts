@@ -17,7 +17,6 @@ type Days = LineChart['days']
 type Drawn<Model, Result> = Readonly<Record<string, (model: Model, days: Days) => Result>>
 
 export type ChartPage<Series, Model> = {
-  /** The parameters that the address of the page may have. */
   readonly parameters: Partial<typeof ADDRESS>
   /** Called when the series are first needed, and again if that failed. */
   readonly load: () => Promise<Series>
@@ -28,7 +27,6 @@ export type ChartPage<Series, Model> = {
   readonly charts: Drawn<Model, readonly LineChart[]>
   /** Files of numbers begin with it. */
   readonly name: string
-  /** Called with what the page is about to show. */
   readonly onAddress: (address: Address) => void
 }
 

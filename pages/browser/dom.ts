@@ -22,7 +22,6 @@ export function one<E extends Element = HTMLElement>(selector: string): E {
   return found
 }
 
-/** What the build wrote into the page for its script. */
 export const pageFacts = <Facts>(): Facts => JSON.parse(one('#facts').textContent) as Facts // of the same version
 
 /** Shows a sentence, or nothing, in an element that is announced. */
@@ -119,14 +118,9 @@ const whenIdle = (run: () => void): unknown =>
 
 /** Puts `query` into the address in the place of the parameters of these names; those of other controls stay. */
 export function replaceQuery(names: readonly string[], query: string): void {
-  const others = location.search.slice(1).split('&')
-  const pairs = [
-    ...others.filter(pair => pair !== '' && !names.includes(pair.split('=')[0]!)),
-    ...query
-      .slice(1)
-      .split('&')
-      .filter(pair => pair !== ''),
-  ]
+  const [others, own] = [location.search, query].map(text => text.slice(1).split('&'))
+  const kept = others!.filter(pair => !names.includes(pair.split('=')[0]!))
+  const pairs = [...kept, ...own!].filter(pair => pair !== '')
   history.replaceState(null, '', location.pathname + (pairs.length === 0 ? '' : `?${pairs.sort().join('&')}`))
 }
 

@@ -5,7 +5,14 @@ import { percent } from '../format.ts'
 import { riskSteps } from '../risk-steps.ts'
 import type { SheetFacts } from '../sheet/facts.ts'
 import { noteOf, percentOf, sheetModel } from '../sheet/model.ts'
-import { equityChart, rollingCharts, SECTIONS, startsChart, underwaterChart } from '../sheet/sections.ts'
+import {
+  equityChart,
+  exposureCharts,
+  rollingCharts,
+  SECTIONS,
+  startsChart,
+  underwaterChart,
+} from '../sheet/sections.ts'
 import { ADDRESS, type Address, startCharts } from './chart-page.ts'
 import { one, pageFacts, say, startPage } from './dom.ts'
 import { loadFile, loadReturns, parseTrades } from './load-returns.ts'
@@ -65,6 +72,7 @@ const change = startCharts({
     underwater: model => [underwaterChart(model)],
     starts: model => [startsChart(model)],
     rolling: rollingCharts,
+    exposure: exposureCharts,
   },
   name: facts.id,
   onAddress: showLevel,

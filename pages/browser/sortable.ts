@@ -11,7 +11,6 @@ function makeSortable(table: HTMLTableElement): void {
   const body = table.tBodies[0]!
   const headings = [...table.tHead!.rows[0]!.cells]
   headings.forEach((heading, column) => {
-    if (heading.dataset.sortable === 'no') return
     const button = document.createElement('button')
     button.type = 'button'
     button.append(...heading.childNodes)
@@ -57,6 +56,7 @@ const RULES: Readonly<Record<string, (row: HTMLTableRowElement, wanted: string) 
 function makeFilter(form: HTMLFormElement): void {
   const table = document.getElementById(form.dataset.filter ?? '') as HTMLTableElement // as the page names it
   const fields = [...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[name]')]
+  const names = fields.map(({ name }) => name)
   const given = new URLSearchParams(location.search)
   for (const field of fields) {
     field.value = given.get(field.name) ?? ''
@@ -79,10 +79,7 @@ function makeFilter(form: HTMLFormElement): void {
     const query = new URLSearchParams(
       fields.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]),
     )
-    replaceQuery(
-      fields.map(({ name }) => name),
-      `?${query}`,
-    )
+    replaceQuery(names, `?${query}`)
   })
   apply()
 }

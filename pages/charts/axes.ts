@@ -52,7 +52,6 @@ function widened(low: number, high: number): [number, number] {
   return [low - margin, high + margin]
 }
 
-/** Round values in each power of ten. */
 const PARTS = [
   [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9],
   [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8],
@@ -77,13 +76,7 @@ function logarithmicTicks([low, high]: readonly [number, number], y: ValueAxis['
   return greatest(fitting, (a, b) => a.length - b.length) ?? []
 }
 
-/** Lines across the plot, each with its label left of it. */
-export function valueGrid(
-  axis: ValueAxis,
-  { left, right }: Plot,
-  unit: Unit,
-  textOf: (value: number) => string = value => tickText(value, unit),
-): string {
+export function valueGrid(axis: ValueAxis, { left, right }: Plot, unit: Unit): string {
   const rows = axis.ticks.map(value => ({ value, at: tenth(axis.y(value)) }))
   const zero = Math.max(
     rows.findIndex(({ value }) => value === (unit === 'multiple' ? 1 : 0)),
@@ -92,7 +85,7 @@ export function valueGrid(
   const lines = rows.map(({ at }) => `M${left} ${at}H${right}`).join('')
   const labels = rows.map(
     ({ value, at }, i) =>
-      `<text${(i - zero) % 2 === 0 ? '' : ' class="second"'} x="${left - LABEL_GAP}" y="${at}" dy=".35em">${textOf(value)}</text>`,
+      `<text${(i - zero) % 2 === 0 ? '' : ' class="second"'} x="${left - LABEL_GAP}" y="${at}" dy=".35em">${tickText(value, unit)}</text>`,
   )
   return `<path class="grid" d="${lines}"/><g class="values">${labels.join('')}</g>`
 }

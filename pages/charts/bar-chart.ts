@@ -10,7 +10,6 @@ export type BarChart = Frame & {
   readonly none?: string
   readonly bars: readonly {
     readonly label: string
-    /** Null has no bar. */
     readonly value: number | null
     /** What the pointer shows beside the value. */
     readonly note?: string

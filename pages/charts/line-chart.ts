@@ -18,10 +18,10 @@ import {
   valueText,
 } from './svg.ts'
 
-/** A value for each day from `first` on; NaN is a gap. `under` is filled to the baseline. */
+/** A value for each day from `first` on; NaN is a gap. `over` and `under` are filled to the baseline. */
 export type Line = {
   readonly name: string
-  readonly kind: 'main' | 'other' | 'benchmark' | 'under' | `series${number}`
+  readonly kind: 'main' | 'other' | 'benchmark' | 'over' | 'under' | `series${number}`
   readonly first: EpochDay
   readonly values: Float64Array
 }
@@ -34,11 +34,10 @@ export type LineChart = Frame & {
   readonly unit: Unit
   /** Both are drawn. */
   readonly days: { readonly from: EpochDay; readonly to: EpochDay }
-  /** A rule across the plot, and the edge of the area of kind `under`. */
+  /** A rule across the plot, and the edge of filled areas. */
   readonly baseline?: number
   /** The day of the first publication: later days are shaded. */
   readonly entered?: EpochDay | null
-  /** Shades, such as the worst drawdowns. */
   readonly bands?: readonly Band[]
 }
 
@@ -53,31 +52,23 @@ export const equityChartOf = (chart: AccountChart): LineChart => ({
 })
 
 /** Drawdowns from the day `first` on, fractions, as an area below the peak in percent. It ends on the day of a ruin. */
-export const drawdownChartOf = (
+export function drawdownChartOf(
   chart: Omit<AccountChart, 'lines'>,
   name: string,
   first: EpochDay,
   depths: Float64Array,
-): LineChart => ({
-  ...chart,
-  y: 'linear',
-  unit: 'percent',
-  baseline: 0,
-  lines: [{ name, kind: 'under', first, values: upTo(depths, -1).map(depth => 100 * depth) }],
-})
-
-/** The values up to the first that is not above `end`. */
-function upTo(values: Float64Array, end: number): Float64Array {
-  const at = values.findIndex(value => value <= end)
-  return at < 0 ? values : values.subarray(0, at + 1)
+): LineChart {
+  const ruin = depths.findIndex(depth => depth <= -1)
+  const alive = ruin < 0 ? depths : depths.subarray(0, ruin + 1)
+  const line = { name, kind: 'under', first, values: alive.map(depth => 100 * depth) } as const
+  return { ...chart, y: 'linear', unit: 'percent', baseline: 0, lines: [line] }
 }
 
 /** A line cut to the days of its chart, where its first, last, lowest and highest values are, and when it is ruined. */
-type VisibleLine = Line & Readonly<Record<'start' | 'end' | 'low' | 'high', number>> & Ruin
-type Ruin = { readonly ruin: EpochDay | null }
+type VisibleLine = ReturnType<typeof visibleLines>[number]
 
 /** The lines with a value to draw; what is not finite is a gap. */
-const visibleLines = (chart: LineChart): VisibleLine[] =>
+const visibleLines = (chart: LineChart) =>
   chart.lines.flatMap(line => {
     const start = Math.max(chart.days.from - line.first, 0)
     const days = line.values.subarray(start, Math.max(chart.days.to - line.first + 1, start))
@@ -143,11 +134,9 @@ const between =
   }
 
 /** A chart of several lines, and their names above it on screens that are too narrow for names at their ends. */
-export const namedLineChart = (chart: LineChart): string => namesAbove(chart) + lineChart(chart)
-
-function namesAbove(chart: LineChart): string {
+export function namedLineChart(chart: LineChart): string {
   const lines = visibleLines(chart).map(line => ({ ...line, value: endText(line, chart) }))
-  return lines.length < 2 ? '' : legend(lines, chart.size !== 'half')
+  return (lines.length < 2 ? '' : legend(lines, chart.size !== 'half')) + lineChart(chart)
 }
 
 const endText = ({ values, end, ruin }: VisibleLine, { unit }: LineChart): string =>
@@ -161,25 +150,25 @@ export function lineChart(chart: LineChart): string {
   const scales = chartScales(chart, lines)
   const { x, y, plot } = scales
   const { baseline, entered, bands = [], days } = chart
-  const { from, to } = days
   const ordered = [...lines.filter(line => line !== main), main]
   const paths = ordered.map(line => linePath(line, scales, baseline))
   return drawing(chart, scales, describe([main, ...ordered.slice(0, -1)], chart), [
-    ...bands.filter(band => band.to >= from && band.from <= to).map(band => bandOf(band, days, scales)),
+    ...bands
+      .filter(band => band.to >= days.from && band.from <= days.to)
+      .map(band => bandOf(band, days, scales)),
     entered == null ? '' : entryShade(entered, days, scales),
     valueGrid(scales, plot, chart.unit),
-    tickRow(dayTicks(from, to, x), plot),
+    tickRow(dayTicks(days.from, days.to, x), plot),
     baseline === undefined
       ? ''
       : `<path class="baseline" d="M${plot.left} ${tenth(y(baseline))}H${plot.right}"/>`,
     `<g transform="scale(.1)">${paths.join('')}</g>`,
-    ...ordered.map(line => ruinOf(line, scales, line === main)),
+    ...ordered.map(line => {
+      const { ruin, first, values, end } = line
+      return ruin === null ? '' : ruinMark(ruin, x(first + end), y(values[end]!), line === main, plot)
+    }),
     chart.size === 'half' ? '' : namesAtEnds([main, ...ordered.slice(0, -1)], chart, scales),
   ])
-}
-
-function ruinOf({ ruin, first, values, end }: VisibleLine, { x, y, plot }: ChartScales, isMain: boolean) {
-  return ruin === null ? '' : ruinMark(ruin, x(first + end), y(values[end]!), isMain, plot)
 }
 
 /** A line that is alone is named by the title of its chart. */
@@ -193,8 +182,10 @@ function namesAtEnds(lines: readonly VisibleLine[], chart: LineChart, { y, plot 
   return endLabels(ends, plot)
 }
 
+const FILLED: readonly Line['kind'][] = ['over', 'under']
+
 /** These lines are drawn to units with half as many points, and so are half charts: lines are half of a fact sheet. */
-const COARSE: readonly Line['kind'][] = ['benchmark', 'other', 'under']
+const COARSE = [...FILLED, 'benchmark', 'other']
 
 /** The steps of a line's height, in tenths of a unit, by those of its days in units. */
 const GRAIN_UP = { 1: 2, 2: 10, 5: 10 } as const
@@ -215,7 +206,7 @@ function linePath(
     GRAIN_UP[grain],
   )
   const edge = Math.round(10 * (baseline === undefined ? plot.bottom : y(baseline)))
-  const closed = (run: Run) => (kind === 'under' ? [run[0]!, edge, ...run, run.at(-2)!, edge] : run)
+  const closed = (run: Run) => (FILLED.includes(kind) ? [run[0]!, edge, ...run, run.at(-2)!, edge] : run)
   const [days, courses] = [runs.filter(run => run.length === 2), runs.filter(run => run.length > 2)]
   const title = `<title>${escapeText(name)}</title>`
   const path = (classes: string, d: string) =>
@@ -226,7 +217,6 @@ function linePath(
   )
 }
 
-/** First, last and extreme values of the first line in a sentence, and the last ones of the others. */
 function describe([main, ...others]: readonly VisibleLine[], chart: LineChart): string {
   const { name, first, values, start, end, low, high, ruin } = main!
   const on = (i: number) => `${valueText(values[i]!, chart.unit)} on ${dayText(toIsoDate(first + i))}`

@@ -1,9 +1,7 @@
 // What every chart shares: its frame, its texts, and numbers as coordinates.
 import { format } from 'd3-format'
-import { decimal } from '../format.ts'
+import { decimal, withPower } from '../format.ts'
 
-/** `full` has larger text on narrow screens; `half` stands beside another one and keeps its text. */
-export type Size = 'full' | 'half'
 export type Unit = 'multiple' | 'percent' | 'ratio' | 'count'
 
 /** A rectangle in units of the drawing: `left < right`, `top < bottom`. */
@@ -13,19 +11,14 @@ export type Frame = {
   /** Prefix of element ids: letters, digits, `-` and `_`, once in a page. */
   readonly id: string
   readonly title: string
-  readonly size?: Size
+  /** `full` has larger text on narrow screens; `half` stands beside another one and keeps its text. */
+  readonly size?: 'full' | 'half'
   readonly height?: number
   /** Words behind the data, for a drawing that is copied without its page. */
   readonly caveat?: string | null
 }
 
-export type Area = {
-  readonly width: number
-  readonly height: number
-  readonly plot: Plot
-  /** Labels stand left of the plot, or also right of it, outside of the view box: the style sheet leaves `SIDES` there. */
-  readonly sides: 'left' | 'both' | null
-}
+type Area = ReturnType<typeof areaOf>
 
 /** Units beside the view box of a chart with axes, as in `charts.css`. */
 export const SIDES = {
@@ -34,17 +27,16 @@ export const SIDES = {
   half: { left: 46, right: 8 },
 } as const
 
-/** The view box of a drawing and the part of it that data may take: its top row is for the caveat. */
-export function areaOf({ size, height = 240, caveat }: Frame, sides: Area['sides'] = null): Area {
+/**
+ * The view box of a drawing and the part of it that data may take: its top row is for the caveat. Labels stand left of the plot
+ * only, or on both `sides`, outside of the view box: the style sheet leaves `SIDES` there.
+ */
+export function areaOf({ size, height = 240, caveat }: Frame, sides: 'left' | 'both' | null = null) {
   const [half, full] = sides !== null ? [300, 620] : [352, 720]
   const width = size === 'half' ? half : full
-  const plot = { left: 0, right: width, top: caveat == null ? 10 : TOP_ROW, bottom: height - 20 }
+  const plot: Plot = { left: 0, right: width, top: caveat == null ? 10 : 24, bottom: height - 20 }
   return { width, height, plot, sides }
 }
-
-/** The height of a row of text above a plot, and where its text stands. */
-export const TOP_ROW = 24
-export const TOP_TEXT = 15
 
 /** Text as it stands in an element or attribute of HTML and XML; what XML cannot hold becomes U+FFFD. */
 export const escapeText = (text: string): string =>
@@ -56,12 +48,11 @@ export const escapeText = (text: string): string =>
 export function drawing(frame: Frame, area: Area, description: string, parts: readonly string[]): string {
   const { width, height, sides } = area
   const id = escapeText(frame.id)
+  const caveat =
+    frame.caveat == null ? '' : `<text class="end" x="${width}" y="15">${escapeText(frame.caveat)}</text>`
   const names = `<title id="${id}-title">${escapeText(frame.title)}</title><desc id="${id}-desc">${escapeText(description)}</desc>`
-  return `<svg class="chart ${frame.size ?? 'full'}${sides === null ? '' : ` sides ${sides}`}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">${names}${caveatOf(frame, width)}${parts.join('')}</svg>`
+  return `<svg class="chart ${frame.size ?? 'full'}${sides === null ? '' : ` sides ${sides}`}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">${names}${caveat}${parts.join('')}</svg>`
 }
-
-const caveatOf = ({ caveat }: Frame, width: number): string =>
-  caveat == null ? '' : `<text class="end" x="${width}" y="${TOP_TEXT}">${escapeText(caveat)}</text>`
 
 export function emptyDrawing(frame: Frame, area: Area, sentence: string): string {
   const { width, height } = area
@@ -103,17 +94,6 @@ export function valueText(value: number, unit: Unit): string {
   if (size < 0.01 && size > 0) return withPower(brief(value)) + suffix
   return decimal(value, unit === 'percent' ? 1 : unit === 'count' ? 0 : 2) + SUFFIX[unit]
 }
-
-const SUPERSCRIPTS: Readonly<Record<string, string>> = Object.fromEntries(
-  [...'0123456789-'].map((char, i) => [char, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻'[i]!]),
-)
-
-/** `2e+22` as `2 × 10²²`, and `1e-7` as `10⁻⁷`. */
-const withPower = (text: string): string =>
-  text.replace(/^(−?)(.*)e\+?(.*)$/, (_, sign: string, digits: string, power: string) => {
-    const factor = digits === '1' ? '' : `${digits} × `
-    return `${sign}${factor}10${Array.from(power, char => SUPERSCRIPTS[char]).join('')}`
-  })
 
 /** The names of lines with a sample of each, as an HTML list that wraps where it has to. */
 export const legend = (

@@ -82,7 +82,6 @@ export function readChoice(
   }
 }
 
-/** The range, if it is one. */
 function rangeOf({ from, to }: Choice, problems: string[]) {
   if (from === null || to === null || from <= to) return [from, to] as const
   problems.push(`The range is not used: ${toIsoDate(from)} is later than ${toIsoDate(to)}.`)

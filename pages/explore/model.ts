@@ -1,5 +1,4 @@
 // The explorer: a portfolio of chosen strategies as a pure function of their published returns and of the choice.
-import type { EpochDay } from '#core/calendar.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, rescaled, riskLevel } from '#core/dataset/resources/risk-level.ts'
@@ -57,7 +56,8 @@ export function exploreModel(facts: ExploreFacts, returns: ReadonlyMap<string, S
   const series = whole.map(({ daily }) => daily)
   const common = commonDays(series)
   const days = choice.days === 'own' ? null : common
-  const [from, to] = [latest(choice.from, days?.from), earliest(choice.to, days?.to)]
+  const from = Math.max(choice.from ?? -Infinity, days?.from ?? -Infinity)
+  const to = Math.min(choice.to ?? Infinity, days?.to ?? Infinity)
   // Whether all figures are over the same days, and else, if they should be, why they cannot be.
   const basis = { facts, choice, level, days, gap: common === null ? gapOf(whole) : null }
   if (whole.length === 0) return { ...basis, members: [], portfolio: null, correlation: [], charts: null }
@@ -83,9 +83,6 @@ export function exploreModel(facts: ExploreFacts, returns: ReadonlyMap<string, S
     charts: chartsOf(facts, members, portfolio),
   }
 }
-
-const latest = (a: EpochDay | null, b: EpochDay | undefined) => (b === undefined ? a : Math.max(a ?? b, b))
-const earliest = (a: EpochDay | null, b: EpochDay | undefined) => (b === undefined ? a : Math.min(a ?? b, b))
 
 /** The first and the last day that all series have; null if there is none. */
 function commonDays(series: readonly Series[]) {
@@ -115,16 +112,12 @@ function correlationOf(a: Member, b: Member): number | null {
 function chartsOf({ caveat }: ExploreFacts, members: readonly Member[], portfolio: Member) {
   const { name, daily } = portfolio
   const days = { from: daily.first, to: lastDay(daily) }
+  const drawdown = { id: 'drawdown', title: 'Drawdown of the portfolio', caveat, days }
   const lines = [...members, portfolio].map(
     ({ name, kind, daily: { first, values } }): Line => ({ name, kind, first, values: equityCurve(values) }),
   )
   return {
     equity: equityChartOf({ id: 'equity', title: 'Equity, 1 before the first day', caveat, lines, days }),
-    drawdown: drawdownChartOf(
-      { id: 'drawdown', title: 'Drawdown of the portfolio', caveat, days },
-      name,
-      daily.first,
-      drawdowns(equityFromBaseline(daily.values)),
-    ),
+    drawdown: drawdownChartOf(drawdown, name, daily.first, drawdowns(equityFromBaseline(daily.values))),
   }
 }

@@ -1,9 +1,8 @@
 // The sections of the explorer: each is the HTML of one part of the model, at night and in the browser.
 import { html, raw } from 'hono/html'
 import { toIsoDate } from '#core/calendar.ts'
-import { bookSection } from '../book-charts.ts'
 import { chartTable } from '../chart-data.ts'
-import type { LineChart } from '../charts/line-chart.ts'
+import { type LineChart, namedLineChart } from '../charts/line-chart.ts'
 import {
   counted,
   dateText,
@@ -15,8 +14,7 @@ import {
   percent,
 } from '../format.ts'
 import type { Markup } from '../layout.ts'
-import { term } from '../sheet/sections.ts'
-import { stackedCell } from '../stacked-cell.ts'
+import { stackedCell, term } from '../sheet/sections.ts'
 import { MOST_CHOSEN } from './choice.ts'
 import type { ExploreModel, Member } from './model.ts'
 
@@ -33,7 +31,7 @@ export const SECTIONS = {
 } satisfies Record<string, Section>
 
 const chartSection = (chart: LineChart): string =>
-  String(html`<h2>${chart.title}</h2>${raw(bookSection(chart) + chartTable(chart))}`)
+  String(html`<h2>${chart.title}</h2>${raw(namedLineChart(chart) + chartTable(chart))}`)
 
 const scrolling = (label: string, table: Markup): string =>
   String(

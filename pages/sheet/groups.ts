@@ -52,7 +52,6 @@ const NEEDS: Partial<Record<UndefinedReason, string>> = {
   too_few_points: 'there are fewer than 20 closed trades',
 }
 
-/** Why a figure of `fund_dd` is null, as a sentence. */
 function whyNone({ figures }: StrategyData, path: string): Markup {
   const reason = figures.undefined[`fund_dd/${path}`]
   const why = reason === undefined ? 'the figures of this version have no such group' : NEEDS[reason]
@@ -122,7 +121,6 @@ export function publicationSection(strategy: StrategyData): Markup {
   )
 }
 
-/** What costs took of the gross profit, and the account at twice the costs beside the account. */
 export function costsSection(strategy: StrategyData): Markup {
   const twice = toGroup(groupOf(strategy, 'costs').at_twice_the_costs)
   if (numberOf(twice.net_return_pct) === null)
@@ -203,7 +201,6 @@ ${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('rescaled', 'rescaled')}`
 </tbody></table></div>`
 }
 
-/** How many entries the leverage cap refused, if it is known. */
 export function entriesOf(strategy: StrategyData): string {
   const { entries_asked, entries_refused } = groupOf(strategy, 'replays')
   const [asked, refused] = [numberOf(entries_asked), numberOf(entries_refused)]

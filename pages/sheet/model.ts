@@ -84,10 +84,8 @@ function pathIn(whole: AccountPath, { from, to }: Range): AccountPath {
     : whole
 }
 
-/** A risk level in percent. */
 export const percentOf = (fraction: number): number => Number((100 * fraction).toFixed(6))
 
-/** What a level other than the base means. */
 export const noteOf = ({ base_risk_pct }: SheetFacts, level: RiskLevel | null): string =>
   level === null
     ? `Every daily return is multiplied by the chosen level / ${percentOf(base_risk_pct)} %; figures marked “at base risk” do not change.`

@@ -9,6 +9,7 @@ import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { definition } from '../definitions.ts'
 import {
+  counted,
   dateText,
   dayText,
   decimal,
@@ -97,7 +98,7 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
     ['Published since', publishedOf(strategy, restated.length > 0)],
     ['Published at once', atOnceOf(snapshot, strategy)],
     ['Last trade', idle_since && html`${dateText(idle_since)}; the time since is its longest without one`],
-    ['Rules since', rulesOf(snapshot, strategy)],
+    ['Same rules', sameRulesOf(snapshot, strategy)],
     ['Restatements', restated.length === 0 ? null : html`<ul>${restated}</ul>`],
     ['Trades', tradesOf(strategy)],
     ['Costs', costsOf(strategy)],
@@ -125,15 +126,11 @@ export const clockOf = ({ time_stamp: stamp }: StrategyData): string =>
   stamp === null ? "by the publisher's own clock" : `time-stamped by ${stamp.by}`
 
 /** Declared by the operator: nothing else shows that files of a module that differ have the same rules. */
-function rulesOf(
-  { dataset }: Snapshot,
-  { id, rules_since, rules_sha256, module_version }: StrategyData,
-): Markup | null {
-  if (module_version === null) return null
-  const declared = declarationsOf(dataset, 'same_rules', id)
-  return html`${rules_since ?? 'not recorded by older builds'}, version ${module_version} of the module${rules_sha256 === null ? '' : html`, SHA-256 <code>${rules_sha256.slice(0, 16)}</code>`}${declared.map(
-    ({ at, reason }) => html`<br>${at}: other files, declared the same rules. Reason: ${reason}`,
-  )}`
+function sameRulesOf({ dataset }: Snapshot, { id }: StrategyData): Markup | null {
+  const declared = declarationsOf(dataset, 'same_rules', id).map(
+    ({ at, reason }) => html`<li>${at}: other files, declared the same rules. Reason: ${reason}</li>`,
+  )
+  return declared.length === 0 ? null : html`<ul>${declared}</ul>`
 }
 
 /** The most days since publication that one version added. */
@@ -147,11 +144,17 @@ function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: S
 /** Why it is over, and a position that is open at the end of the series: it is in its returns, and in no table of trades. */
 export function presentOf(strategy: StrategyData): Markup | string {
   const { ended, window } = strategy
-  const { open_since: since } = groupOf(strategy, 'exposure')
+  const since = openSince(strategy)
   const reason =
     ended === null ? '' : html`<p class="facts">Ended on ${dateText(ended.on)}. Reason: ${ended.reason}</p>`
-  if (typeof since !== 'string') return reason
+  if (since === null) return reason
   return html`${reason}<p class="facts">A position is open since ${dateText(since)}, at the end of ${dayText(window.to ?? since)}: it is in the returns, not among the trades.</p>`
+}
+
+/** The day since which a position is open at the end of the history. */
+export function openSince(strategy: StrategyData): string | null {
+  const { open_since: since } = groupOf(strategy, 'exposure')
+  return typeof since === 'string' ? since : null
 }
 
 /** Figures of the closed trades, which no risk level changes. */
@@ -215,12 +218,11 @@ export function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string):
 /** `2 daily returns, 1 trade, another version of the module`. */
 export function describeRestatement(restatement: Restatement): string {
   const { daily, weekly, trades, base_risk, module_version } = restatement
-  const counted = (count: number, what: string) =>
-    count > 0 ? [`${whole(count)} ${what}${count === 1 ? '' : 's'}`] : []
+  const some = (count: number, what: string) => (count > 0 ? [counted(count, what)] : [])
   return [
-    ...counted(daily, 'daily return'),
-    ...counted(weekly, 'weekly return'),
-    ...counted(trades, 'trade'),
+    ...some(daily, 'daily return'),
+    ...some(weekly, 'weekly return'),
+    ...some(trades, 'trade'),
     ...(base_risk ? ['another base risk'] : []),
     ...(module_version ? ['another version of the module'] : []),
   ].join(', ')
@@ -268,7 +270,6 @@ export function correlationCell(value: number): Markup {
   return html`<td class="${value >= 0 ? 'gain' : 'loss'}${step}">${figure(value, hundredths)}</td>`
 }
 
-/** Files of the same version, and a citation with the address that never changes. */
 export function citeSection({ dataset }: Snapshot, { id, name }: StrategyData): Markup {
   return html`<p class="files">Download:
 <a href="returns.daily.csv" download>daily returns</a>, <a href="returns.weekly.csv" download>weekly returns</a>,

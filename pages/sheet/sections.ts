@@ -1,4 +1,5 @@
 // The parts of a fact sheet that depend on the risk level: each is a function of the model, at night and in the browser.
+import { mean } from 'd3-array'
 import { html, raw } from 'hono/html'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { dayFigures, exposureByMonth, startDates } from '#core/figures/risk-profile.ts'
@@ -7,7 +8,6 @@ import { DAYS_PER_YEAR, lastDay } from '#core/figures/series.ts'
 import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
 import { barChart } from '../charts/bar-chart.ts'
 import { dotChart } from '../charts/dot-chart.ts'
-import { exposureChart } from '../charts/exposure-chart.ts'
 import { histogram } from '../charts/histogram.ts'
 import {
   drawdownChartOf,
@@ -74,6 +74,9 @@ export const AT_LEVEL: readonly FigureRow[] = [
 export const term = (path: string, name: string) =>
   html`<button type="button" class="term" popovertarget="about-${path}">${name}</button>`
 
+/** A cell of a `table.stacked`, which has the name of its column before it on narrow screens. */
+export const stackedCell = (title: string, text: unknown) => html`<td data-of="${title}">${text}</td>`
+
 type Text = ReturnType<typeof html> | string
 
 const tile = (name: Text, value: Text, below: Text) =>
@@ -124,7 +127,6 @@ const yearFigure = ({ ahead, path }: SheetModel, name: string, print: FigureRow[
 const isAll = ({ days, all }: Pick<SheetModel, 'days' | 'all'>): boolean =>
   days.from === all.from && days.to === all.to
 
-/** The days of the figures below it. */
 function daysText({ days: { from, to }, all, path }: SheetModel): Text {
   const count = path.daily.values.length
   if (count === 0) return 'No day yet: there is nothing to draw or to compute.'
@@ -141,7 +143,6 @@ function warnings({ figures, facts, isRefused }: SheetModel) {
   return html`${figures.ruined === true ? ruin : ''}${isRefused ? refused : ''}`
 }
 
-/** Equity at the level on a logarithmic axis, beside its benchmarks; the worst drawdowns are shaded. */
 export function equityChart(model: SheetModel): LineChart {
   const { facts, path, worst, publishedDay, days } = model
   const { first } = path.daily
@@ -170,7 +171,6 @@ export function equityChart(model: SheetModel): LineChart {
 const sideBySide = (charts: readonly LineChart[]): string =>
   `<div class="columns">${charts.map(chart => `<div><p class="note">${term(chart.id, chart.title)}</p>${lineChart(chart)}</div>`).join('')}</div>`
 
-/** Days below the peak, percent. */
 export const underwaterChart = ({ facts, path, days }: SheetModel): LineChart =>
   drawdownChartOf(
     { id: 'underwater', title: `Drawdown of ${facts.name}`, caveat: facts.caveat, height: 160, days },
@@ -199,7 +199,6 @@ export function rollingCharts({ whole, benchmarkReturns, days, facts: { caveat }
   ]
 }
 
-/** A row a year with its months and its total; the colour of a cell has seven steps. */
 function months({ monthly, annual }: SheetModel) {
   const cells = new Map(monthly.table.map(row => [`${row.year}-${row.month}`, row]))
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Monthly returns"><table class="months">
@@ -266,7 +265,6 @@ const drawdowns = ({ worst }: SheetModel) =>
 const QUANTILES = [5, 25, 50, 75, 95] as const
 const LOSSES = [10, 20, 50] as const
 
-/** Years drawn from the days of the range. */
 function ahead(model: SheetModel) {
   const { n_days } = model.figures
   if (numberOf(model.ahead.return_p5_pct) === null)
@@ -293,11 +291,11 @@ function beforeEntry({ days: { from, to }, publishedDay }: SheetModel): string {
   return `${whole(before)} of them before publication`
 }
 
-/** The equity on the last day for each start, in the month of the start. */
-export const startsChart = (model: SheetModel): LineChart =>
-  chartOfStarts(model, startDates(model.path.daily, model.path.k))
+const startsOf = ({ path: { daily, k } }: SheetModel) => startDates(daily, k)
 
-function chartOfStarts({ facts, days }: SheetModel, starts: ReturnType<typeof startDates>): LineChart {
+/** The equity on the last day for each start, in the month of the start. */
+export function startsChart(model: SheetModel, starts = startsOf(model)): LineChart {
+  const { facts, days } = model
   const values = new Float64Array(days.to - days.from + 1).fill(Number.NaN)
   for (const { t, net_return_pct } of starts) values[parseIsoDate(t)! - days.from] = 1 + net_return_pct / 100
   return equityChartOf({
@@ -311,14 +309,13 @@ function chartOfStarts({ facts, days }: SheetModel, starts: ReturnType<typeof st
 }
 
 function starts(model: SheetModel) {
-  const all = startDates(model.path.daily, model.path.k)
+  const all = startsOf(model)
   const [worst] = all.toSorted((a, b) => a.net_return_pct - b.net_return_pct)
   if (worst === undefined) return html`<p>No day to start on yet.</p>`
   const above = all.filter(({ net_return_pct }) => net_return_pct > 0).length
-  return html`${raw(lineChart(chartOfStarts(model, all)))}<p class="note">${whole(above)} of ${whole(all.length)} starts gained. The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
+  return html`${raw(lineChart(startsChart(model, all)))}<p class="note">${whole(above)} of ${whole(all.length)} starts gained. The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
 }
 
-/** How often a day gained or lost how much, and the days at both ends. */
 function spread({ path, facts }: SheetModel) {
   const { bins, best, worst, flat_days, gain_days, loss_days } = dayFigures(path.daily, path.k)
   if (bins.length === 0) return html`<p>No day with a gain or a loss.</p>`
@@ -353,13 +350,45 @@ function stress({ stress: { rows }, facts }: SheetModel) {
 </tbody></table></div>`
 }
 
-/** Long, short and flat of each month; a position that is still open is in no trade. */
-function exposure({ facts: { name, caveat, open_since }, path, trades }: SheetModel) {
-  const { months } = exposureByMonth(path.daily, trades, open_since)
-  if (!Array.isArray(months)) return html`<p>Not known: no position is without its trades.</p>`
+/** A position that is still open is in no trade. */
+function exposureOf({ facts, path, trades }: SheetModel) {
+  const { months } = exposureByMonth(path.daily, trades, facts.open_since)
+  return Array.isArray(months) ? months : []
+}
+
+/** Long and short of each month; none without positions. */
+export function exposureCharts(model: SheetModel): LineChart[] {
+  const { days, path, facts } = model
+  const { name, caveat, open_since } = facts
+  const byMonth = new Map(exposureOf(model).map(each => [Date.UTC(each.year, each.month - 1), each]))
+  if (byMonth.size === 0) return []
+  const line = (side: 'long' | 'short', kind: Line['kind'], sign: 1 | -1): Line => ({
+    name: side,
+    kind,
+    first: days.from,
+    values: path.daily.values.map((_, i) => {
+      const share = byMonth.get(monthOf(toIsoDate(days.from + i)))?.[`${side}_pct`]
+      return share == null ? Number.NaN : sign * share
+    }),
+  })
+  const lines = [line('long', 'over', 1), line('short', 'under', -1)]
+  const from = open_since === null ? days.to + 1 : monthOf(open_since) / DAY_MS
+  const bands = [{ from, to: days.to, label: 'not known' }]
   const frame = { id: 'exposure', title: `Long and short of ${name}`, caveat, height: 160 }
-  const hasOpen = months.some(({ has_open_position: isOpen }) => isOpen)
-  return html`${raw(exposureChart({ ...frame, months }))}<p class="note">Share of each month in which closed trades were long, above the line, and short, below it.${hasOpen ? ` Shaded: not known, because a position is open since ${dayText(open_since ?? '')}.` : ''}</p>`
+  return [{ ...frame, days, y: 'linear', unit: 'percent', baseline: 0, lines, bands }]
+}
+
+const monthOf = (iso: string): number => Date.parse(iso.slice(0, 7))
+
+function exposure(model: SheetModel) {
+  const months = exposureOf(model)
+  if (months.length === 0) return html`<p>Not known: no position is without its trades.</p>`
+  const known = months.filter(({ has_open_position: isOpen }) => !isOpen)
+  const part = (some: 'long_pct' | 'short_pct' | 'flat_pct') =>
+    percent(mean(known, month => month[some]) ?? 0)
+  const means = `on average long ${part('long_pct')}, short ${part('short_pct')}, flat ${part('flat_pct')}`
+  const { open_since } = model.facts
+  return html`${raw(exposureCharts(model).map(namedLineChart).join(''))}<p class="note">Share of each month in which closed trades were long, above the line, and short, below it. ${known.length} of ${months.length} months are known: ${known.length > 0 ? means : 'none'}.${known.length < months.length ? ` Shaded: not known, because a position is open since ${dayText(open_since ?? '')}.` : ''}</p>`
 }
 
 /** Those that ended in the range: no risk level changes them. */

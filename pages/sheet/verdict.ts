@@ -5,7 +5,7 @@ import { effectiveInstant, isLongBefore } from '#core/dataset/entered.ts'
 import { declarationsOf } from '#core/dataset/lineage.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { DAYS_PER_YEAR } from '#core/figures/series.ts'
-import { dateText, dayText, decimal, figureOf, hundredths, numberOf, whole } from '../format.ts'
+import { counted, dateText, dayText, decimal, figureOf, hundredths, numberOf, whole } from '../format.ts'
 import type { Markup } from '../layout.ts'
 import { groupOf } from './groups.ts'
 import type { SheetModel } from './model.ts'
@@ -21,7 +21,7 @@ export const verdictSection = (snapshot: Snapshot, strategy: StrategyData, model
     checkedFact(snapshot, strategy),
     rulesFact(snapshot, strategy),
     historyFact(snapshot, strategy),
-    LIVE,
+    ['Live', 'no live record yet', link('#publication', 'this version publishes none'), ''] as const,
     lengthFact(strategy, model),
   ]
   return html`<dl class="verdict">${facts.map(
@@ -68,7 +68,7 @@ function rulesFact({ dataset }: Snapshot, strategy: StrategyData): Fact {
     const source = strategy.marking === 'reported' ? 'returns' : 'a ledger'
     return ['Rules', 'not known', 'not made by a module here', link('#record', `made from ${source}`)]
   }
-  const version = link('#record', `version ${module_version} of the module`)
+  const version = link('meta.json', `version ${module_version} of the module`)
   if (since === null) return ['Rules', 'not recorded', 'by older builds', version]
   const { length: count } = declarationsOf(dataset, 'same_rules', id)
   const same = count === 0 ? '' : `; files changed, declared the same ${timesOf(count)}`
@@ -79,29 +79,17 @@ function rulesFact({ dataset }: Snapshot, strategy: StrategyData): Fact {
 /** Over the versions that have the strategy. */
 function historyFact(snapshot: Snapshot, { id }: StrategyData): Fact {
   const { lineage } = snapshot.dataset
-  const own = lineage.slice(
-    Math.max(
-      0,
-      lineage.findLastIndex(({ added }) => added.includes(id)),
-    ),
-  )
+  const added = lineage.findLastIndex(each => each.added.includes(id))
+  const own = lineage.slice(Math.max(0, added))
   const lost = own.reduce((sum, { not_compared }) => sum + not_compared.length, 0)
   const { length: restated } = restatementsOf(snapshot, id)
+  const evidence = link('../../versions.html', 'what changed, version by version')
+  if (own.length === 0) return ['History', 'not recorded', 'by older builds', evidence]
   const fact =
     restated > 0 ? `restated ${timesOf(restated)}` : lost > 0 ? 'not known in full' : 'never restated'
   const line = `${counted(own.length, 'version')}${lost === 0 ? '' : `; ${whole(lost)} could not be compared`}`
-  const evidence = link('../../versions.html', 'what changed, version by version')
-  return own.length === 0
-    ? ['History', 'not recorded', 'by older builds', evidence]
-    : ['History', fact, line, evidence]
+  return ['History', fact, line, evidence]
 }
-
-const LIVE: Fact = [
-  'Live',
-  'no live record yet',
-  link('#publication', 'this version publishes none'),
-  '',
-]
 
 /** At base risk or at the level of the page: a share of drawn years is of a level. */
 function lengthFact(strategy: StrategyData, { figures, ahead }: SheetModel): Fact {
@@ -134,5 +122,4 @@ const lengthText = (days: number): string =>
       ? counted(days, 'day')
       : `${decimal(days / DAYS_PER_YEAR, 1)} years`
 
-const counted = (count: number, what: string): string => `${whole(count)} ${what}${count === 1 ? '' : 's'}`
 const timesOf = (count: number): string => (count === 1 ? 'once' : `${whole(count)} times`)

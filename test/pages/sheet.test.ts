@@ -1,6 +1,7 @@
 // The figures of a fact sheet that a night computes from bars or a module, the book beside it, and what its names open.
 import { brotliCompressSync, constants } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { parseIsoDate } from '#core/calendar.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
@@ -11,7 +12,7 @@ import { correlatePair } from '#core/figures/pearson.ts'
 import { decimal } from '#pages/format.ts'
 import { sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
 import { sheetModel } from '#pages/sheet/model.ts'
-import { LATER, SECTIONS } from '#pages/sheet/sections.ts'
+import { exposureCharts, LATER, SECTIONS } from '#pages/sheet/sections.ts'
 import { aNight, HAND_VERSION, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { oddBook } from '#test/support/books/odd-book.ts'
 import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
@@ -290,15 +291,35 @@ test('a sheet has accepted findings of the record beside its badge, and those of
   expect(book).toContain('>unverified</button><br>accepted findings: 1</td>')
 })
 
-test('the pictures that are left to the script say that data are synthetic, and exposure says since when it is not known', () => {
+test('exposure has the long part of each month above the short one, and a shade over months that are not known, since a day that it says', () => {
+  const snapshot = handSnapshot([strategy('s', 0, { first: '2024-02-01', returns: wave(90, 0) })])
+  const [own] = snapshot.strategies
+  const at = (date: string) => Date.parse(date)
+  const trade = { return_pct: 1, result: 'win', exit_time: at('2024-02-16T12:00Z') } as const
+  const trades = [
+    { ...trade, side: 'long', entry_time: at('2024-02-02') },
+    { ...trade, side: 'short', entry_time: at('2024-03-01'), exit_time: at('2024-04-01') },
+  ] as const
+  const facts = { ...sheetFacts(snapshot, own!), open_since: '2024-04-20' }
+  const model = sheetModel(facts, { ...sheetSeries(snapshot, own!), trades }, null)
+  const [{ lines, bands } = { lines: [], bands: [] }] = exposureCharts(model)
+  expect(lines.map(({ values }) => [0, 28, 29, 59, 60, 89].map(i => values[i]))).toEqual([
+    [50, 50, 0, 0, Number.NaN, Number.NaN],
+    [-0, -0, -100, -100, Number.NaN, Number.NaN],
+  ])
+  expect(bands).toEqual([{ from: parseIsoDate('2024-04-01'), to: model.days.to, label: 'not known' }])
+  const text = SECTIONS.exposure(model)
+  expect(text).toContain('not known, because a position is open since 20 April 2024')
+  expect(text).toContain('2 of 3 months are known: on average long 25.0 %, short 50.0 %, flat 25.0 %.')
+})
+
+test('the pictures that are left to the script say that data are synthetic', () => {
   const snapshot = handSnapshot([strategy('s', 0, { trades: [trade] })], { synthetic: true })
   const [own] = snapshot.strategies
-  const facts = { ...sheetFacts(snapshot, own!), open_since: '2024-05-03' }
-  const model = sheetModel(facts, sheetSeries(snapshot, own!), null)
+  const model = sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null)
   const drawn = LATER.flatMap(name => SECTIONS[name](model).match(/<svg class="chart .*?<\/svg>/gs) ?? [])
   expect(drawn).toHaveLength(6)
   for (const picture of drawn) expect(picture).toContain('>synthetic data</text>')
-  expect(SECTIONS.exposure(model)).toContain('not known, because a position is open since 3 May 2024')
 })
 
 const AT = { leverage_typical: 1.5, leverage_max: 4, refused_above_risk_pct: 0.03 }

@@ -30,7 +30,6 @@ import {
 
 const FILTER = fieldsOf(deliveriesQuery)
 
-/** A form of filters, as they were given, and the newest deliveries that match. */
 export async function deliveriesPage(query: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
   const filter = Object.fromEntries(Object.entries(query).filter(([, text]) => text !== '')) // as forms send them
   const { rows, next, problem } = await search(parts.redis, sentBy(FILTER, filter))

@@ -70,7 +70,6 @@ export function offers(session: Session, at: Place, given: Texts = {}, shown: Fi
   return found.length === 0 ? '' : html`${forms.map(({ form }) => form)}${actions}`
 }
 
-/** The form itself again, as it was filled; nothing of a button. */
 export function filledAgain(session: Session, sent: SentForm, path: string, given: Texts): Piece | string {
   const offer = sent.form.offers.find(({ hasInputs }) => hasInputs)
   return offer === undefined

@@ -8,7 +8,6 @@ import type { WebhookView } from '../views.ts'
 /** Part of a page, with all values escaped. */
 export type Piece = ReturnType<typeof html>
 
-/** What the fields of a form are given, by their names. */
 export type Texts = Readonly<Record<string, string>>
 
 export type Session = {
@@ -154,7 +153,6 @@ export function duration(ms: number | null): string {
 export const counted = (count: number, name: string): string =>
   `${count} ${count === 1 ? name : name.replace(/(?<=[^aeiou])y$/, 'ie')}${count === 1 ? '' : 's'}`
 
-/** Words in a colour, or small. */
 export const toned = (tone: string, words: Piece | string | number): Piece =>
   html`<span class="${tone}">${words}</span>`
 
@@ -192,7 +190,6 @@ const classOf = (name: string) =>
 
 const columnName = (name: string): string => name.replace(/^[#~]/, '')
 
-/** Forms under a title; nothing if there are none. */
 export const section = (title: string, forms: Piece | string): Piece | string =>
   forms === '' ? '' : html`<h2>${title}</h2><div class="panel">${forms}</div>`
 

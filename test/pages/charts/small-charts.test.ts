@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { barChart } from '#pages/charts/bar-chart.ts'
 import { boxStrip } from '#pages/charts/box-strip.ts'
 import { type Dot, dotChart } from '#pages/charts/dot-chart.ts'
-import { exposureChart } from '#pages/charts/exposure-chart.ts'
 import { histogram } from '#pages/charts/histogram.ts'
 import { legend } from '#pages/charts/svg.ts'
 import { sparkline } from '#pages/strategies-table.ts'
@@ -217,39 +216,6 @@ test('a histogram has a bar for each bin with days, side by side, in the colour 
   expect(withClass(text, 'loss')).toHaveLength(1)
   expect(descriptionOf(text)).toBe('14 days in 4 bins, most of them (8) from 0\u202f% to 0.5\u202f%.')
   expect(withClass(histogram({ ...frame, bins: [] }), 'empty')[0]!.text).toBe('No days to draw')
-})
-
-test('exposure has the long part of each month above the short one, and a shade over months that are not known', () => {
-  const month = (month: number, [long_pct, short_pct, flat_pct]: readonly (number | null)[]) => ({
-    year: 2024,
-    month,
-    long_pct: long_pct!,
-    short_pct: short_pct!,
-    flat_pct: flat_pct!,
-  })
-  const months = [
-    month(11, [50, 25, 25]),
-    month(12, [100, 0, 0]),
-    { ...month(1, [null, null, null]), year: 2025 },
-  ]
-  const text = exposureChart({ ...frame, months })
-  const heights = ['gain', 'loss'].map(kind =>
-    partsOf(withClass(text, kind)[0]!.attributes.d!.replace(/Z$/, ''))
-      .flat()
-      .map(([, y]) => y),
-  )
-  expect(heights).toEqual([
-    [122, 73, 73, 24, 24, 122, 122, 122],
-    [122, 146.5, 146.5, 122, 122, 122, 122, 122],
-  ])
-  expect(withClass(text, 'entered')[0]!.attributes.d).toMatch(/^M411.1 24H620V220H/)
-  expect(descriptionOf(text)).toBe(
-    '2 of 3 months are known: on average long 75.0\u202f%, short 12.5\u202f%, flat 12.5\u202f%.',
-  )
-  expect(withClass(exposureChart({ ...frame, months: [] }), 'empty')[0]!.text).toBe('No months to draw')
-  expect(descriptionOf(exposureChart({ ...frame, months: months.slice(2) }))).toBe(
-    '0 of 1 months are known: none.',
-  )
 })
 
 test('a legend shows each name with a sample of its line', () => {
