@@ -109,7 +109,7 @@ ${body}
 /** Versions and restatements for readers of feeds; `base` is the address of the service, or empty on its own pages. */
 export const feedLinks = (
   base: string,
-): Markup => html`<link rel="alternate" type="application/atom+xml" title="Versions and restatements" href="${base}/feed.atom">
+) => html`<link rel="alternate" type="application/atom+xml" title="Versions and restatements" href="${base}/feed.atom">
 <link rel="alternate" type="application/feed+json" title="Versions and restatements" href="${base}/feed.json">`
 
 /** The navigation of the history service; `root` leads to the folder of a version. */
@@ -125,11 +125,7 @@ ${docs}`
  * A link from a page of a version to what only the service answers. A copy of the files has no such address, so without
  * the address of the service it is plain text, of which the script of the page makes a link if a service answers.
  */
-export const serviceLink = (
-  { public_url }: Pick<DatasetRecord, 'public_url'>,
-  path: string,
-  text: string,
-): Markup =>
+export const serviceLink = ({ public_url }: Pick<DatasetRecord, 'public_url'>, path: string, text: string) =>
   public_url === null
     ? html`<a data-service="${path}">${text}</a>`
     : html`<a href="${public_url}${path}">${text}</a>`

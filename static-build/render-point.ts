@@ -76,11 +76,7 @@ function contentOf(snapshot: Snapshot, point: Point): Content {
     return fileContent(version, file, { mediaType, bytes: bytes.slice(), headers: {} }) // a thread gives its bytes away
   }
   if (point.kind === 'picture') {
-    const picture = {
-      mediaType: 'image/png',
-      bytes: drawPicture(snapshot, point.sid),
-      headers: {},
-    }
+    const picture = { mediaType: 'image/png', bytes: drawPicture(snapshot, point.sid), headers: {} }
     return { ...fileContent(version, pictureFile(point.sid), picture), kind: 'binary' }
   }
   const route = PAGE_ROUTES.find(({ id }) => id === point.id)!

@@ -68,11 +68,7 @@ export async function readEntryTime(privateStore: ObjectStore, version: string):
 const ENTRY_TIME = 'entered.json'
 
 /** Writes the files of a snapshot to the private store and returns the digest of each, by file name. */
-export async function saveSnapshot(
-  privateStore: ObjectStore,
-  version: string,
-  bytes: SnapshotBytes,
-): Promise<Record<string, string>> {
+export async function saveSnapshot(privateStore: ObjectStore, version: string, bytes: SnapshotBytes) {
   const digests: Record<string, string> = {}
   for (const [file, name] of Object.entries(SNAPSHOT_FILES) as [SnapshotFile, string][]) {
     const headers = file === 'document' ? JSON_HEADERS : ARROW_HEADERS

@@ -90,12 +90,7 @@ export function assertServed(c: Exchange, { source }: HistoryParts): ServedVersi
 }
 
 /** A dataset answer, or 304 if the client has it. The measured time is a header, because the body must not depend on it. */
-export function sendReady(
-  c: Exchange,
-  answer: ReadyAnswer,
-  caching: string,
-  more: AnswerHeaders = {},
-): Response {
+export function sendReady(c: Exchange, answer: ReadyAnswer, caching: string, more: AnswerHeaders = {}) {
   const headers = datasetHeaders(c, caching, more)
   const known = notModified(c, answer.etag, headers)
   if (known !== null) return known
@@ -107,33 +102,23 @@ export function sendReady(
 }
 
 /** The same for what is compressed as a client prefers it. */
-export const sendText = async (
-  c: Exchange,
-  coded: CodedBytes,
-  caching: string,
-  more: AnswerHeaders = {},
-): Promise<Response> => sendReady(c, await coded(c.req.header('accept-encoding')), caching, more)
+export const sendText = async (c: Exchange, coded: CodedBytes, caching: string, more: AnswerHeaders = {}) =>
+  sendReady(c, await coded(c.req.header('accept-encoding')), caching, more)
 
-type Write = (c: Exchange, parts: HistoryParts) => string | Promise<string>
-
-/**
- * Answers texts that are written and compressed once, at their first request, and again once `dependsOn` is another: the
- * served version, unless they are the same for all.
- */
+/** Answers texts that are written and compressed at their first request, and again once another version is served. */
 export function createTexts(
-  write: Write,
+  write: (c: Exchange, parts: HistoryParts) => string | Promise<string>,
   mediaType: string,
   more: AnswerHeaders = {},
-  dependsOn: (c: Exchange) => unknown = c => c.get('served'),
 ): Handler {
   const texts = new Map<string, Promise<CodedBytes>>()
-  let of: unknown
+  let of: ServedVersion | null | undefined
   const encode = async (c: Exchange, parts: HistoryParts): Promise<CodedBytes> =>
     createCodedBytes(await write(c, parts), mediaType)
   return async (c, parts) => {
     const { path } = c.req
-    if (of !== dependsOn(c)) texts.clear()
-    of = dependsOn(c)
+    if (of !== c.get('served')) texts.clear()
+    of = c.get('served')
     const text = texts.get(path) ?? encode(c, parts)
     texts.set(path, text)
     text.catch(() => texts.delete(path)) // the next request tries again
@@ -177,12 +162,7 @@ export function sendLive(
     : sendBytes(c, writeWhole(csvWriting(table)), { 'content-type': MEDIA_TYPES.csv, ...headers })
 }
 
-export const redirect = (
-  c: Exchange,
-  location: string,
-  caching: string,
-  more: AnswerHeaders = {},
-): Response =>
+export const redirect = (c: Exchange, location: string, caching: string, more: AnswerHeaders = {}) =>
   new Response(null, {
     status: 307,
     headers: { ...cachedHeaders(c, caching, more), 'content-length': '0', location },

@@ -3,8 +3,8 @@
 
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES, FILE_VARIABLES } from '#core/contract/file-routes.ts'
-import { REQUEST_ID_TEXT, type Service, toOpenApi } from '#core/contract/openapi.ts'
-import { ID_PATTERN, type Parameter, type Schema } from '#core/contract/parameters.ts'
+import { type OpenApi, REQUEST_ID_TEXT, type Service, toOpenApi } from '#core/contract/openapi.ts'
+import { ID_PATTERN, type Parameter } from '#core/contract/parameters.ts'
 import { meta } from '#core/contract/payloads/meta.ts'
 import { AS_OF_PARAMETER, PIN_PARAMETER, pinnedPath, pinnedTemplate } from '#core/contract/pins.ts'
 import type { Route } from '#core/contract/route.ts'
@@ -72,7 +72,7 @@ const UNKNOWN_PARAMETERS =
   'A parameter that another route has, or whose name nearly is one that is known (`risk` for `risk_pct`), is refused with ' +
   '422 and a suggestion; all other unknown query parameters are ignored. `error.details` lists everything that was refused.'
 
-export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
+export async function historyDocument(publicBaseUrl: string): Promise<OpenApi> {
   const { default: recorded } = await import('#core/contract/examples.json', { with: { type: 'json' } })
   return toOpenApi<Group>(
     {
@@ -107,21 +107,11 @@ export const createDocumentHandler = (): Handler =>
   createTexts(
     async (_, { settings }) => JSON.stringify(await historyDocument(settings.publicBaseUrl)),
     'application/openapi+json; charset=utf-8',
-    {},
-    ofNoVersion,
   )
 
 /** `/llms.txt`: the service explained to programs that read prose. */
 export const createLlmsHandler = (): Handler =>
-  createTexts(
-    (_, { settings }) => toLlmsText(settings.publicBaseUrl),
-    'text/plain; charset=utf-8',
-    {},
-    ofNoVersion,
-  )
-
-/** Texts that are the same whatever version is served. */
-const ofNoVersion = (): null => null
+  createTexts((_, { settings }) => toLlmsText(settings.publicBaseUrl), 'text/plain; charset=utf-8')
 
 const SOME_VERSION = '2026-11-21T00:15:00Z'
 

@@ -63,12 +63,7 @@ const OPENAPI = renderJson(operatorDocument() as Json) // zod makes plain JSON, 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
 /** Authorisation comes before validation. */
-async function answer(
-  route: OperatorRoute,
-  c: Exchange,
-  parts: OperatorParts,
-  whoseToken: WhoseToken,
-): Promise<Response> {
+async function answer(route: OperatorRoute, c: Exchange, parts: OperatorParts, whoseToken: WhoseToken) {
   const who = await operatorOf(c, whoseToken)
   const act = () => route.handler(c, parts, who)
   const isRead = route.method === 'GET'

@@ -1,8 +1,8 @@
 // The route table of the operator's interface, and what its OpenAPI document says beside it.
 
-import { toOpenApi } from '#core/contract/openapi.ts'
+import { type OpenApi, toOpenApi } from '#core/contract/openapi.ts'
 import recorded from '#core/contract/operator-examples.json' with { type: 'json' }
-import { ID_PATTERN, type Schema } from '#core/contract/parameters.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { operatorMeta } from '#core/contract/payloads/meta.ts'
 import { KEY_PATTERN } from '#signals/clients/token.ts'
 import { API_VERSION } from '../service/exchange.ts'
@@ -25,7 +25,7 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
   ...OPERATOR_ACCOUNT_ROUTES,
 ]
 
-export const operatorDocument = (): Schema =>
+export const operatorDocument = (): OpenApi =>
   toOpenApi(
     {
       info: {

@@ -4,7 +4,7 @@ import { byPath } from '#core/contract/route.ts'
 import type { Client } from '#signals/clients/clients.ts'
 import { type Answer, createServiceApp } from '../service/app.ts'
 import type { ServiceEnv } from '../service/exchange.ts'
-import { type RunningServer, startServer } from '../service/http-server.ts'
+import { startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
 import { createRemoteAddress, type RemoteAddress } from '../service/remote-address.ts'
 import { type ServedParts, type SignalsParts, type SignalsRoute, signalsService } from './exchange.ts'
@@ -78,8 +78,5 @@ function assertMayCall(group: SignalsRoute['group'], { status, program }: Client
 }
 
 /** Starts the signals service; `toParts` gets its address. */
-export const listenSignals = (
-  createParts: (url: string) => SignalsParts,
-  host: string,
-  port: number,
-): Promise<RunningServer> => startServer(url => createSignalsApp(createParts(url)).fetch, host, port)
+export const listenSignals = (createParts: (url: string) => SignalsParts, host: string, port: number) =>
+  startServer(url => createSignalsApp(createParts(url)).fetch, host, port)

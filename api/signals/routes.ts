@@ -1,6 +1,6 @@
 // The route table of the signals service, and its documents.
 import { z } from 'zod'
-import { type Service, toOpenApi } from '#core/contract/openapi.ts'
+import { type GroupDescription, type OpenApi, type Service, toOpenApi } from '#core/contract/openapi.ts'
 import type { Schema } from '#core/contract/parameters.ts'
 import { keyedMeta } from '#core/contract/payloads/meta.ts'
 import { SIGNAL_SCHEMA_VERSION, signal } from '#core/contract/signal.ts'
@@ -25,7 +25,7 @@ export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
 /** Refused before the address is counted. */
 const UNCOUNTED: readonly number[] = [405, 414]
 
-const LIMIT_HEADERS: Schema = {
+const LIMIT_HEADERS = {
   RateLimit: {
     description: 'Requests that are left, and the seconds until all are back: `"preview";r=59;t=60`.',
     schema: { type: 'string' },
@@ -36,7 +36,7 @@ const LIMIT_HEADERS: Schema = {
   },
 }
 
-const RETRY_AFTER: Schema = {
+const RETRY_AFTER = {
   'Retry-After': {
     description: 'Seconds until all requests are back.',
     schema: { type: 'integer', minimum: 1 },
@@ -44,7 +44,7 @@ const RETRY_AFTER: Schema = {
 }
 
 /** Headers of the preview: the limit, once the address was counted. */
-const limitHeaders = (status: number): Schema => {
+const limitHeaders: GroupDescription['headers'] = status => {
   if (UNCOUNTED.includes(status)) return {}
   return status === 429 ? { ...LIMIT_HEADERS, ...RETRY_AFTER } : LIMIT_HEADERS
 }
@@ -75,7 +75,7 @@ const GROUPS: Service<SignalsGroup>['groups'] = {
   open: { name: 'Infrastructure', description: 'The process itself.', isKeyless: true },
 }
 
-export const signalsDocument = (publicBaseUrl: string): Schema =>
+export const signalsDocument = (publicBaseUrl: string): OpenApi =>
   toOpenApi(
     {
       info: {

@@ -75,10 +75,7 @@ async function open(order: BuildOrder, runtime: Runtime) {
   return { ...order, startMs, store, privateStore, book, watch, signer }
 }
 
-export async function readBookOf(
-  order: Pick<BuildOrder, 'book' | 'asOf' | 'allowStale'>,
-  runtime: Runtime,
-): Promise<Book> {
+export async function readBookOf(order: Pick<BuildOrder, 'book' | 'asOf' | 'allowStale'>, runtime: Runtime) {
   const { note } = runtime.terminal
   const examine = examineBook(windowOf(order, runtime))
   const book = await readBook(order.book, (sound, isBroken) => {

@@ -23,11 +23,7 @@ import type { Environment } from '../settings/environment.ts'
  * missing although older entries have one, a key that is not published, and no key if the newest entry is signed. To be
  * called under the lock of the store, before anything is written.
  */
-export async function assertSignedHead(
-  store: ObjectStore,
-  signer: Signer | null,
-  consent: SigningConsent,
-): Promise<void> {
+export async function assertSignedHead(store: ObjectStore, signer: Signer | null, consent: SigningConsent) {
   const log = await readLog(store)
   const head = log.at(-1)
   if (signer === null) {

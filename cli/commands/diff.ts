@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
-import type { Changes, StrategyChanges } from '#core/contract/payloads/changes.ts'
+import type { StrategyChanges } from '#core/contract/payloads/changes.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { isRestated } from '#core/dataset/restated.ts'
 import { counted } from '#pipeline/book/field.ts'
@@ -31,12 +31,7 @@ export const defineDiff = define(
 )
 
 /** The changes, and for each restated strategy what differs in its inputs; `causes` is empty if these are not known. */
-async function compare(
-  before: string,
-  after: string,
-  options: StoreOptions,
-  runtime: Runtime,
-): Promise<Changes & { readonly causes: Readonly<Record<string, Causes>> }> {
+async function compare(before: string, after: string, options: StoreOptions, runtime: Runtime) {
   const stores = await openBothStores(options, runtime)
   const { store } = stores
   const publications = publicationsOf(await readLog(store))
@@ -61,7 +56,7 @@ const linesOf = ({
   strategies,
   causes,
   ...changes
-}: Awaited<ReturnType<typeof compare>>): string[] => [
+}: Awaited<ReturnType<typeof compare>>) => [
   `${changes.previous} -> ${changes.version}: ${changes.history_restated ? 'history is restated' : 'history is only appended to'}`,
   ...definitions.map(({ figure, from, to }) => `${figure}: ${from} -> ${to}`),
   ...(changes.filled_gaps ?? []).map(({ of, from, to }) => `${of}: the gap from ${from} to ${to} is filled`),

@@ -75,11 +75,7 @@ const programCommands = ({ url, demo }: RunningSignals): string[] => [
 ]
 
 /** Builds and publishes the sample book if nothing is published. Only the first run loads the code of a build. */
-async function publishSampleOnce(
-  settings: Environment,
-  runtime: Runtime,
-  programUrl: string | null,
-): Promise<void> {
+async function publishSampleOnce(settings: Environment, runtime: Runtime, programUrl: string | null) {
   const { STORE_URL, PRIVATE_STORE_URL, s3 } = settings
   if ((await readHead(await openStore(STORE_URL, s3))) !== null) return
   runtime.terminal.note(`nothing is published in ${STORE_URL}: building the sample book there`)

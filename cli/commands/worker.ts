@@ -1,4 +1,4 @@
-import { type RunningServer, startServer } from '#api/service/http-server.ts'
+import { startServer } from '#api/service/http-server.ts'
 import { connectFleet, openWorker } from '#fleet/open-fleet.ts'
 import { serveJobs } from '#fleet/queue.ts'
 import { PHASES, type Phase, readEnd } from '#fleet/run-files.ts'
@@ -64,11 +64,7 @@ async function runWorker(options: Options, runtime: Runtime): Promise<void> {
 }
 
 /** Serves `/metrics`. Rejects with a sentence if the port is taken. */
-const serve = (
-  meter: ReturnType<typeof measureWorker>['meter'],
-  host: string,
-  port: number,
-): Promise<RunningServer> =>
+const serve = (meter: ReturnType<typeof measureWorker>['meter'], host: string, port: number) =>
   startServer(
     () => async request => {
       if (new URL(request.url).pathname !== '/metrics') return new Response('GET /metrics\n', { status: 404 })

@@ -16,10 +16,7 @@ type ShellOptions = {
  * Runs a command of the operator in a shell. Rejects with how it ended, unless its exit code is 0. The timeout also ends what the
  * command has started, because it runs in a process group of its own.
  */
-export async function runShell(
-  command: string,
-  { env, timeoutMs, cwd, input = '', watch }: ShellOptions,
-): Promise<void> {
+export async function runShell(command: string, { env, timeoutMs, cwd, input = '', watch }: ShellOptions) {
   const output = watch === undefined ? 'ignore' : 'pipe'
   const stdio: StdioOptions = ['pipe', output, output]
   const child = spawn('/bin/sh', ['-c', command], { cwd, env, stdio, detached: true })

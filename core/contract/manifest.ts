@@ -12,6 +12,7 @@ import {
   textOrNull,
   whole,
   wholeOrNull,
+  word,
 } from './payloads/field.ts'
 import type { PointerEntry } from './pointer.ts'
 
@@ -49,14 +50,10 @@ export const MANIFEST_VERSION = 1
 export const manifest = named('Manifest', {
   manifest_version: z.literal(MANIFEST_VERSION).describe('Version of this format.'),
   version: text('The dataset version, a UTC instant.'),
-  entered: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'When its build began, if the name is more than 36 hours older, a UTC instant; null if the name is the truth. ' +
-        'Older releases did not record it.',
-    ),
+  entered: textOrNull(
+    'When its build began, if the name is more than 36 hours older, a UTC instant; null if the name is the truth. ' +
+      'Older releases did not record it.',
+  ).default(null),
   render_revision: whole('Revision of the code that renders answers.'),
   snapshot_format: whole('Version of the format of the private snapshot.'),
   strategies: list('Ids in catalogue order.', z.string()),
@@ -80,19 +77,14 @@ export const manifest = named('Manifest', {
     node: text('Version of Node.'),
     commit: textOrNull('Commit of the code, or null.'),
     lockfile_sha256: textOrNull('Digest of the lock file of its packages, or null.'),
-    effort: z
-      .enum(EFFORTS)
-      .optional()
-      .describe('How hard its twins were compressed; older versions do not say.'),
+    effort: word('How hard its twins were compressed; older versions do not say.', EFFORTS).optional(),
   }),
   inputs_sha256: textOrNull(
     'Digest of the private, salted record of what was read; null where versions are not signed.',
   ),
-  program_sha256: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Digest of the private, salted index of the accumulation program; null if there is none.'),
+  program_sha256: textOrNull(
+    'Digest of the private, salted index of the accumulation program; null if there is none.',
+  ).default(null),
   time_stamps: z
     .record(
       z.string(),

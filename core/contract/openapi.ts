@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { MEDIA_TYPES } from './artifacts.ts'
 import { type ErrorCode, STATUS_OF } from './errors.ts'
-import { type Format, isBinary, type Parameter, type Schema } from './parameters.ts'
+import { type Format, isBinary, type JsonSchema, type Parameter, type Schema } from './parameters.ts'
 import { object, text } from './payloads/field.ts'
 import { errorDetails, links } from './payloads/meta.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
@@ -30,20 +30,20 @@ export type GroupDescription = {
   readonly description: string
   readonly isKeyless?: true
   readonly refusals?: readonly ErrorCode[]
-  readonly headers?: (status: number) => Schema
+  readonly headers?: (status: number) => Readonly<Record<string, Header>>
 }
+
+type Header = { readonly description: string; readonly schema: JsonSchema }
+
+type Reference = { readonly $ref: string }
 
 /** Recorded answers by route id and recorded refusals by code: tests repeat the requests and compare. */
 export type Recorded = {
-  readonly answers: Readonly<Record<string, RecordedAnswer>>
-  readonly refusals: Readonly<Record<string, RecordedRefusal>>
+  /** The whole body, and the rows alone if the route has them as CSV. */
+  readonly answers: Readonly<Record<string, { readonly json: unknown; readonly csv?: string }>>
+  /** What was asked, as the reader sees it, and the whole body. */
+  readonly refusals: Readonly<Record<string, { readonly request: string; readonly json: unknown }>>
 }
-
-/** The whole body, and the rows alone if the route has them as CSV. */
-export type RecordedAnswer = { readonly json: unknown; readonly csv?: string }
-
-/** What was asked, as the reader sees it, and the whole body. */
-export type RecordedRefusal = { readonly request: string; readonly json: unknown }
 
 /** The ids that proxies such as nginx and UUIDs have: any other could carry a secret into the log. */
 export const REQUEST_ID_PATTERN = /^[0-9A-Fa-f-]{8,64}$/
@@ -53,17 +53,16 @@ export const REQUEST_ID_TEXT =
   'A request may bring an id in `X-Request-Id`, 8 to 64 hexadecimal digits and hyphens; any other value is ignored, and ' +
   'the service generates one. Every refusal has it in the same header: quote it, and the operator finds the request.'
 
+export type OpenApi = ReturnType<typeof toOpenApi>
+
 /** The document as a plain object. Named schemas (`.meta({ id })`) are its components, each once. */
-export function toOpenApi<Group extends string>(
-  service: Service<Group>,
-  routes: readonly Route<Group>[],
-): Schema {
+export function toOpenApi<Group extends string>(service: Service<Group>, routes: readonly Route<Group>[]) {
   const { toSchema, schemas } = createComponents()
   const writer = { service, toSchema }
-  const paths = [...byPath(routes)].map(([path, all]) => [
-    path,
-    Object.fromEntries(all.map(route => [route.method.toLowerCase(), toOperation(route, writer)])),
-  ])
+  const paths = [...byPath(routes)].map(([path, all]) => {
+    const operations = all.map(route => [route.method.toLowerCase(), toOperation(route, writer)] as const)
+    return [path, Object.fromEntries(operations)] as const
+  })
   const meta = toSchema(service.meta, 'output')
   const error = envelope(['error', 'meta'], { error: toSchema(errorPayload, 'output'), meta: META })
   const { securityScheme: security } = service
@@ -95,32 +94,33 @@ export function toOpenApi<Group extends string>(
   }
 }
 
-type ToSchema = (schema: z.ZodType, io: 'output' | 'input') => Schema
+type ToSchema = (schema: z.ZodType, io: 'output' | 'input') => JsonSchema
 
 type Writer = { readonly service: Service<string>; readonly toSchema: ToSchema }
 
 /** Turns zod schemas into JSON Schema 2020-12, and collects the named ones. */
-function createComponents(): { readonly toSchema: ToSchema; readonly schemas: () => Schema } {
+function createComponents() {
   const named = new Map<string, string>()
   return {
-    toSchema(schema, io) {
+    toSchema: ((schema, io) => {
       const converted = z.toJSONSchema(z.object({ schema }), {
         target: 'draft-2020-12',
         io,
         override: leaveOpen,
       })
-      const { properties, $defs = {} }: { properties: { schema: Schema }; $defs?: Record<string, Schema> } =
-        JSON.parse(JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'))
+      const { properties, $defs = {} } = JSON.parse(
+        JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'),
+      )
       for (const [name, each] of Object.entries($defs)) {
         const text = JSON.stringify(each)
         if ((named.get(name) ?? text) !== text) throw new Error(`two different schemas have the name ${name}`)
         named.set(name, text)
       }
       return properties.schema
-    },
+    }) satisfies ToSchema,
     schemas: () =>
       Object.fromEntries(
-        [...named].toSorted().map(([name, text]): [string, Schema] => [name, JSON.parse(text)]),
+        [...named].toSorted().map(([name, text]): [string, JsonSchema] => [name, JSON.parse(text)]),
       ),
   }
 }
@@ -131,7 +131,7 @@ function leaveOpen({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema })
   if (typeof rest === 'object' && Object.keys(rest).length === 0) delete jsonSchema.additionalProperties
 }
 
-function toOperation(route: Route, { service, toSchema }: Writer): Schema {
+function toOperation(route: Route, { service, toSchema }: Writer) {
   const group = service.groups[route.group]!
   const { securityScheme: scheme } = service
   return {
@@ -150,33 +150,30 @@ function toOperation(route: Route, { service, toSchema }: Writer): Schema {
   }
 }
 
-function toVariable(name: string, { variables }: Service<string>): Schema {
+function toVariable(name: string, { variables }: Service<string>) {
   const variable = variables[name]
   if (variable === undefined) throw new Error(`the service does not describe the path variable '${name}'`)
   const { about: description, pattern } = variable
   const number = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
-  const schema = pattern === null ? number : { type: 'string', pattern: pattern.source }
+  const schema: JsonSchema = pattern === null ? number : { type: 'string', pattern: pattern.source }
   return { name, in: 'path', required: true, description, schema }
 }
 
 const isZodObject = (query: Query): query is z.ZodObject => query instanceof z.ZodObject
 
-function queryParameters(query: Query | undefined, toSchema: ToSchema): readonly Schema[] {
+function queryParameters(query: Query | undefined, toSchema: ToSchema) {
   if (query === undefined) return []
   if (!isZodObject(query))
     return Object.entries(query).map(([name, { about, schema, style }]: [string, Parameter<unknown>]) => ({
       ...{ name, in: 'query', required: false, description: about, schema, ...style },
     }))
-  const { properties = {}, required = [] } = toSchema(query, 'input') as {
-    readonly properties?: Readonly<Record<string, Schema>>
-    readonly required?: readonly string[]
-  } // the JSON Schema of an object
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+  const { properties = {}, required = [] } = toSchema(query, 'input')
+  return Object.entries(properties).map(([name, { description = '', ...schema }]) => ({
     ...{ name, in: 'query', required: required.includes(name), description, schema },
   }))
 }
 
-const requestBody = (route: Route, body: z.ZodType, toSchema: ToSchema): Schema => ({
+const requestBody = (route: Route, body: z.ZodType, toSchema: ToSchema) => ({
   required: route.isBodyOptional !== true,
   content: {
     'application/json': {
@@ -186,10 +183,21 @@ const requestBody = (route: Route, body: z.ZodType, toSchema: ToSchema): Schema 
   },
 })
 
-function responses(route: Route, group: GroupDescription, writer: Writer): Schema {
+type Content = {
+  readonly schema: JsonSchema
+  readonly examples?: Readonly<Record<string, Reference>>
+}
+
+type Answer = {
+  readonly description: string
+  readonly content?: Readonly<Record<string, Content>>
+  readonly headers?: Readonly<Record<string, Header | Reference>>
+}
+
+function responses(route: Route, group: GroupDescription, writer: Writer) {
   const { statuses = [200] } = route
   const { hasRequestIds } = writer.service
-  const all: Readonly<Record<string, Schema>> = {
+  const all: Readonly<Record<string, Answer>> = {
     ...SERVER_REFUSALS,
     ...Object.fromEntries(statuses.map(status => [status, success(route, status, writer)])),
     ...refusals([...refusalsOf(route), ...(group.refusals ?? [])]),
@@ -201,14 +209,14 @@ function responses(route: Route, group: GroupDescription, writer: Writer): Schem
         // Refusals of the HTTP server itself have no name and no content.
         ...(isNamed && 'content' in response ? REQUEST_ID_HEADER : {}),
         ...('content' in response || status === '304' ? group.headers?.(Number(status)) : {}),
-        ...(response.headers as Schema | undefined), // an object, if it is there
+        ...response.headers,
       }
-      return [status, { ...response, ...(Object.keys(headers).length === 0 ? {} : { headers }) }]
+      return [status, { ...response, ...(Object.keys(headers).length === 0 ? {} : { headers }) }] as const
     }),
   )
 }
 
-function success(route: Route, status: SuccessStatus, writer: Writer): Schema {
+function success(route: Route, status: SuccessStatus, writer: Writer): Answer {
   if (status === 304) return { description: 'The client has this answer: `If-None-Match` names its ETag.' }
   if (status === 307)
     return {
@@ -218,7 +226,7 @@ function success(route: Route, status: SuccessStatus, writer: Writer): Schema {
   return { description: 'The answer.', content: contentOf(route, writer) }
 }
 
-function contentOf(route: Route, { service, toSchema }: Writer): Schema {
+function contentOf(route: Route, { service, toSchema }: Writer): Readonly<Record<string, Content>> {
   const { mediaType = 'application/json', formats = ['json'] } = route
   const data = toSchema(dataSchema(route), 'output')
   const schema = route.isBare
@@ -248,9 +256,9 @@ const ABOUT: { readonly [F in Exclude<Format, 'json'>]: string } = {
   parquet: 'Parquet file with typed columns: the numbers that the CSV holds.',
 }
 
-const META: Schema = { $ref: '#/components/schemas/Meta' }
+const META = { $ref: '#/components/schemas/Meta' }
 
-const envelope = (required: readonly string[], properties: Schema): Schema => ({
+const envelope = (required: readonly string[], properties: Readonly<Record<string, JsonSchema>>) => ({
   type: 'object',
   required,
   properties,
@@ -284,13 +292,13 @@ const SERVER_REFUSALS = {
 }
 
 /** The refusals by status: those given, and those that every route has. */
-function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
+function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Answer>> {
   const codes = [...new Set([...own, ...COMMON_REFUSALS])]
   const byStatus = Map.groupBy(codes, code => STATUS_OF[code])
   return Object.fromEntries([...byStatus].map(([status, each]) => [status, refusal(each)]))
 }
 
-const refusal = (codes: readonly ErrorCode[]): Schema => ({
+const refusal = (codes: readonly ErrorCode[]): Answer => ({
   description: `Refused: ${codes.join(', ')}.`,
   content: {
     'application/json': {
@@ -300,14 +308,14 @@ const refusal = (codes: readonly ErrorCode[]): Schema => ({
   },
 })
 
-const REQUEST_ID: Schema = {
+const REQUEST_ID: Header = {
   description: 'Name of the request in the log of the service.',
   schema: { type: 'string', pattern: REQUEST_ID_PATTERN.source },
 }
 
-const REQUEST_ID_HEADER: Schema = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+const REQUEST_ID_HEADER = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
-function exampleComponents(routes: readonly Route[], { answers, refusals }: Recorded): Schema {
+function exampleComponents(routes: readonly Route[], { answers, refusals }: Recorded) {
   const answered = routes.flatMap(({ id, method, example }) => {
     const { json, csv } = answers[id] ?? {}
     if (json === undefined || example === undefined) return []
@@ -324,11 +332,11 @@ function exampleComponents(routes: readonly Route[], { answers, refusals }: Reco
 
 export const asCsv = (request: string): string => `${request}${request.includes('?') ? '&' : '?'}format=csv`
 
-const exampleNamed = (name: string): Schema => ({ examples: { answer: toReference(name) } })
+const exampleNamed = (name: string) => ({ examples: { answer: toReference(name) } })
 
 const refusalName = (code: string): string => `refused_${code}`
 
-const toReference = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })
+const toReference = (name: string): Reference => ({ $ref: `#/components/examples/${name}` })
 
 const errorPayload = object('What went wrong.', {
   code: z

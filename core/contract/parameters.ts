@@ -79,13 +79,35 @@ export const oneOf = <T extends string>(allowed: readonly T[]): Parser<T> =>
 /** The end of a refusal that knows what was probably meant. */
 const question = (meant: string | null): string => (meant === null ? '' : `; did you mean ${meant}?`)
 
-/** JSON Schema, and what else OpenAPI says of a parameter. */
+/** A JSON Schema as our documents have it, with what they say of figures. */
+export type JsonSchema = Readonly<Partial<Record<Limit, number>>> & {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly anyOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: JsonSchema | boolean
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly default?: unknown
+  readonly format?: string
+  readonly pattern?: string
+  readonly 'x-formula'?: string
+  readonly 'x-null-when'?: readonly string[]
+  readonly 'x-convention'?: string
+}
+
+type Limit = 'minimum' | 'exclusiveMinimum' | 'maximum' | 'minLength' | 'maxLength' | 'minItems' | 'maxItems'
+
+/** What OpenAPI says beside it. */
 export type Schema = Readonly<Record<string, unknown>>
 
 /** A parameter of a query: what it is, how it is read, and how its canonical text is printed. */
 export type Parameter<Value> = {
   readonly about: string
-  readonly schema: Schema
+  readonly schema: JsonSchema
   /** How a list is written, in the words of OpenAPI. */
   readonly style?: Schema
   /** It is looked up: a text that names nothing is answered with not_found, never with a validation error. */

@@ -1,7 +1,7 @@
 // A live signal as it goes over the wire: made once, and the same bytes ever after.
 import { z } from 'zod'
 import { ISO_INSTANT } from '#core/calendar.ts'
-import { flag, namedRecord, text, word } from './payloads/field.ts'
+import { flag, namedRecord, number, text, word } from './payloads/field.ts'
 import { toSignificant } from './rounding.ts'
 
 /** Raised when a field changes its meaning: subscribers pin it. */
@@ -24,17 +24,11 @@ export const signal = namedRecord('Signal', {
   mode: word('Trade `LIVE` only.', MODES),
   is_test: flag('True means: never trade, whatever the action.'),
   action: word('What to hold from now on; `flat` closes.', SIGNAL_ACTIONS),
-  signal_price: z
-    .number()
-    .positive()
-    .describe('Reference price, the close of the deciding bar; no promise of a fill.'),
+  signal_price: number('Reference price, the close of the deciding bar; no promise of a fill.').positive(),
   stop: z.number().positive().describe('Price of the protective stop; on `flat` the one that was in force.'),
   base_risk_pct: z.number().min(0).max(1).describe('Fraction of equity at risk, 0.02 is 2 %; 0 on `flat`.'),
   timestamp: instantText.describe('When the decision was made, UTC.'),
-  implied_leverage: z
-    .number()
-    .min(0)
-    .describe('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.'),
+  implied_leverage: number('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.').min(0),
   by: z
     .string()
     .regex(/^(?:strategy|operator:[a-z0-9][a-z0-9_-]{0,63})$/)
@@ -42,12 +36,10 @@ export const signal = namedRecord('Signal', {
     .describe(
       'Who decided: `strategy`, or `operator:NAME` if it was fired with the token of that name. Signals of earlier releases have none.',
     ),
-  why: z
-    .enum(['stop', 'signal', 'time', 'operator', 'end'])
-    .optional()
-    .describe(
-      'Only on `flat`: the `stop` was hit, the rules of the strategy left by `signal` or `time`, an `operator` fired it, or `end`: its account is ruined, or another version replaces it.',
-    ),
+  why: word(
+    'Only on `flat`: the `stop` was hit, the rules of the strategy left by `signal` or `time`, an `operator` fired it, or `end`: its account is ruined, or another version replaces it.',
+    ['stop', 'signal', 'time', 'operator', 'end'],
+  ).optional(),
 })
 
 export type Signal = z.infer<typeof signal>

@@ -4,17 +4,12 @@ import { flag, list, named, text, textOrNull } from './payloads/field.ts'
 
 /** `PUT /v1/webhook`. Fields that it does not know are ignored. */
 export const ownWebhookRequest = named('OwnWebhookRequest', {
-  url: z
-    .string()
-    .min(1)
-    .describe('Address that takes signals by POST: `https`, public, and answering 2xx to a signed test now.'),
-  secret: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      '`whsec_` and 32 bytes in base64. If it is left out, a first or a suspended webhook gets a new one, and any other keeps its own.',
-    ),
+  url: text(
+    'Address that takes signals by POST: `https`, public, and answering 2xx to a signed test now.',
+  ).min(1),
+  secret: textOrNull(
+    '`whsec_` and 32 bytes in base64. If it is left out, a first or a suspended webhook gets a new one, and any other keeps its own.',
+  ).default(null),
 })
 
 const instant = text('UTC instant, ISO 8601 with milliseconds.')

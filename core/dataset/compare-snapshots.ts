@@ -251,10 +251,7 @@ const closedBy = ({ window }: StrategyData): number =>
   window.to === null ? Number.NEGATIVE_INFINITY : (parseIsoDate(window.to)! + 1) * DAY_MS
 
 /** Trades with the same side and times are distinguished by their order. */
-function tradesByKey<Trade>(
-  strategy: StrategyData,
-  read: (strategy: StrategyData, row: number) => Trade,
-): Map<string, Trade> {
+function tradesByKey<Trade>(strategy: StrategyData, read: (strategy: StrategyData, row: number) => Trade) {
   const { side, entry_time, exit_time } = strategy.trades
   const byKey = new Map<string, Trade>()
   for (let row = 0; row < entry_time.length; row++) {

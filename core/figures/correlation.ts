@@ -59,10 +59,7 @@ function packedCell(size: number, fromRow: number, row: number, column: number):
 }
 
 /** Series over the same window are standardised once; their correlations are then dot products. */
-function correlateSameWindow(
-  series: readonly Series[],
-  { size, fromRow, toRow, rho }: CorrelationRows,
-): void {
+function correlateSameWindow(series: readonly Series[], { size, fromRow, toRow, rho }: CorrelationRows) {
   for (const members of sameWindows(series, fromRow)) {
     const rows = members.filter(i => i < toRow)
     if (rows.length === 0) continue
@@ -85,10 +82,7 @@ function sameWindows(series: readonly Series[], fromRow: number): Iterable<numbe
 }
 
 /** The overlaps of all pairs, and the correlations of pairs with different windows. */
-function correlateOthers(
-  series: readonly Series[],
-  { size, fromRow, toRow, rho, overlap }: CorrelationRows,
-): void {
+function correlateOthers(series: readonly Series[], { size, fromRow, toRow, rho, overlap }: CorrelationRows) {
   for (let i = fromRow, cell = 0; i < toRow; i++) {
     const x = series[i]!
     for (let j = i; j < size; j++, cell++) {

@@ -1,13 +1,5 @@
 import type { CorrelationMatrix } from './correlation.ts'
-import { type Figure, mapFigure, type Undefined, undefinedBecause } from './figure.ts'
-
-/** A pair of strategies by their ids. */
-export type NamedPair = {
-  readonly pair: readonly [string, string]
-  readonly correlation: number
-  /** Points that both have. */
-  readonly overlap: number
-}
+import { type Figure, mapFigure, undefinedBecause } from './figure.ts'
 
 /**
  * To what extent the strategies of a book are different bets, from their correlation matrix, whose rows are
@@ -59,18 +51,12 @@ function passOverPairs({ size, rho }: CorrelationMatrix) {
   return { defined, sum, most, least, used: isUsed.reduce((count, is) => count + is, 0) }
 }
 
-const pairOf = (
-  { size, rho, overlap }: CorrelationMatrix,
-  ids: readonly string[],
-  cell: number,
-): NamedPair | Undefined =>
-  cell < 0
-    ? undefinedBecause('too_few_points')
-    : {
-        pair: [ids[Math.floor(cell / size)]!, ids[cell % size]!],
-        correlation: rho[cell]!,
-        overlap: overlap[cell]!,
-      }
+/** A pair of strategies by their ids, and in `overlap` the points that both have. */
+function pairOf({ size, rho, overlap }: CorrelationMatrix, ids: readonly string[], cell: number) {
+  if (cell < 0) return undefinedBecause('too_few_points')
+  const pair = [ids[Math.floor(cell / size)]!, ids[cell % size]!] as const
+  return { pair, correlation: rho[cell]!, overlap: overlap[cell]! }
+}
 
 /** On the diagonal, NaN means that the series is flat or too short. */
 function countSound({ size, rho }: CorrelationMatrix): number {

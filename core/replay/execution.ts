@@ -32,10 +32,7 @@ export function costData({ trades, ...market }: CostInput): CostData | null {
 }
 
 /** Null while the trade is open. */
-function costsOf(
-  trade: ResolvedTrade,
-  { feeRate, slippage, funding }: ReturnType<typeof chargesOf>,
-): TradeCosts | null {
+function costsOf(trade: ResolvedTrade, { feeRate, slippage, funding }: ReturnType<typeof chargesOf>) {
   const { side, entry_time, exit_time, entry_price, exit_price, leverage, account_return } = trade
   if (exit_time === null || exit_price === null || leverage === null || account_return === null) return null
   const quantity = leverage / entry_price

@@ -37,11 +37,7 @@ const TOOLS = {
 export type Tool = keyof typeof TOOLS
 
 /** A snippet for each tool, one of which is open; all of them print `prints`, if it is given. */
-export function snippets(
-  group: string,
-  codes: Readonly<Partial<Record<Tool, string>>>,
-  prints?: string,
-): Markup {
+export function snippets(group: string, codes: Readonly<Partial<Record<Tool, string>>>, prints?: string) {
   const tools = Object.keys(TOOLS).filter((tool): tool is Tool => tool in codes)
   return html`<div class="snippets">${tools.map(
     (tool, i) => html`<details name="${group}" ${i === 0 ? 'open' : ''}><summary>${TOOLS[tool]}</summary>

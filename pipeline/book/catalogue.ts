@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import { parseIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { DEFAULT_DISCLAIMER } from '#core/contract/register.ts'
 import type { FundingInterval } from '#core/replay/bars.ts'
 import { isZone } from '#core/replay/chart-zone.ts'
 import { acceptShape } from '../report/accept.ts'
 import { parseMoment } from './cell.ts'
-import { date, field, line, mapSchema, orNull } from './field.ts'
-import { stressPeriods } from './stress-periods.ts'
+import { between, date, type Fault, field, got, line, mapSchema, orNull } from './field.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
 // The fields of `catalogue.yaml`, each with its description and what is expected of it.
@@ -17,6 +17,9 @@ const MAX_STRATEGIES = 30_000
 /** Fits in a card and in a response header. */
 const MAX_TEXT_CHARS = 200
 const MAX_LONG_TEXT_CHARS = 2000
+
+/** As many as a table shows at a glance. */
+const MAX_PERIODS = 12
 
 /** Each is a replay more of the whole history, every night. */
 const MAX_REPLAYED_LEVELS = 8
@@ -33,6 +36,29 @@ const LICENCE_ID = 'the id of a licence, such as CC-BY-4.0'
 
 export const timeframe = (description: string) =>
   field(z.enum(TIMEFRAMES), description, `one of ${TIMEFRAMES.join(', ')}`)
+
+const isDay = (text: string) => parseIsoDate(text) !== null
+const isoDay = field(z.string().refine(isDay), 'A UTC day, inclusive.', 'a date as YYYY-MM-DD')
+
+const period = z.strictObject({
+  name: text('Name of the period, for people.', 60),
+  from: isoDay,
+  to: isoDay,
+})
+
+/** Periods that end before they begin, and names that a change of the list could not tell apart. */
+const explainPeriods = (periods: readonly z.infer<typeof period>[]): Fault[] =>
+  periods.flatMap(({ name, from, to }, i): Fault[] => {
+    if (to < from) return [[[i, 'to'], `expected ${from}, the first day, or a later one, got ${got(to)}`]]
+    const isTaken = periods.slice(0, i).some(other => other.name === name)
+    return isTaken ? [[[i, 'name'], `expected a name of its own, got ${got(name)} again`]] : []
+  })
+
+const stressPeriods = field(
+  z.array(period).max(MAX_PERIODS).superRefine(between(explainPeriods)).default([]),
+  'Periods in which the result of each strategy is shown, after the deepest falls of its instrument.',
+  `a list of at most ${MAX_PERIODS} periods, such as [{ name: The crash, from: 2020-02-20, to: 2020-03-23 }]`,
+)
 
 /** `service`: what is the same for the whole publication. */
 export const serviceShape = {

@@ -269,10 +269,7 @@ function benchmarksOf({ service, strategies, bars }: Book, last: EpochDay): Benc
 }
 
 /** Each from the first to the last day of the strategies on its instrument. */
-const publishedBenchmarks = (
-  benchmarks: readonly Benchmark[],
-  strategies: readonly StrategyData[],
-): Benchmark[] =>
+const publishedBenchmarks = (benchmarks: readonly Benchmark[], strategies: readonly StrategyData[]) =>
   benchmarks.map(({ instrument, daily }) => {
     const own = strategies.filter(strategy => strategy.instrument === instrument)
     const from = Math.min(...own.map(strategy => strategy.daily.first))

@@ -72,10 +72,7 @@ export async function writeSampleBook(dir: string, programUrl: string | null = n
 const run = <State>(strategy: Strategy<State>, market: Market, from: EpochDay): Replay<State> =>
   replay({ strategy, ...market, costs: SAMPLE_COSTS, from })
 
-function ledgerText(
-  trades: readonly Trade[],
-  known: readonly ('leverage' | 'stop' | 'account_return')[],
-): string {
+function ledgerText(trades: readonly Trade[], known: readonly ('leverage' | 'stop' | 'account_return')[]) {
   const columns = [...FILLS, ...known]
   return tableText(
     columns.join(),

@@ -109,12 +109,7 @@ async function assertNoSignals(redis: Redis): Promise<void> {
     throw new Error('this Redis already has signals: restore into an empty one, or delete them with --force')
 }
 
-async function writeBlock(
-  redis: Redis,
-  block: readonly BackupRecord[],
-  header: BackupHeader,
-  seen: Seen,
-): Promise<void> {
+async function writeBlock(redis: Redis, block: readonly BackupRecord[], header: BackupHeader, seen: Seen) {
   const pipeline = redis.pipeline()
   for (const record of block) {
     if (record.type === 'signal') {

@@ -105,10 +105,7 @@ function signalFaults(
 }
 
 /** Earlier releases did not round to the tick: prices are compared on it, and the risk instead of the leverage. They gave no cause. */
-const describe = (
-  { action, why, signal_price, stop, base_risk_pct }: LoggedContent,
-  sender: Sender,
-): string =>
+const describe = ({ action, why, signal_price, stop, base_risk_pct }: LoggedContent, sender: Sender) =>
   `${action}${why === undefined ? '' : ` (${why})`} at ${priceOf(signal_price, sender)}, stop ${priceOf(stop, sender)}, risk ${base_risk_pct}`
 
 const faultAt = (signal: Pick<Signal, 'alias' | 'timestamp'>, stored: string, replay: string): string =>

@@ -1,6 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
-import type { Bar } from '#core/replay/strategy.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { type Feed, FeedError, type NewBarReader, type Pause } from './bars.ts'
 
@@ -74,11 +73,7 @@ async function* chunksUntil(stream: Readable, stop: AbortSignal): AsyncIterable<
 const MAX_LINE_BYTES = 4_096
 
 /** The bars of a byte stream. An incomplete last line is dropped. */
-async function* barsOfChunks(
-  name: string,
-  chunks: AsyncIterable<Buffer>,
-  newReader: NewBarReader,
-): AsyncIterable<Bar> {
+async function* barsOfChunks(name: string, chunks: AsyncIterable<Buffer>, newReader: NewBarReader) {
   const read = newReader()
   let rest: Buffer = Buffer.alloc(0)
   let lines = 0

@@ -1,6 +1,7 @@
 // The audit log: every action of an operator, in Redis, which no command trims, and copied to the private store.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
+import { list } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { parseJson, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -17,11 +18,7 @@ export const subjectState = z
     tier: text.optional().describe('Of a client: the name of its subscription.'),
     status: z.enum(CLIENT_STATUSES).optional().describe('Of a client: whether its account is active.'),
     suspended: z.boolean().optional().describe('Of a client: whether the operator suspended it.'),
-    aliases: z
-      .array(text)
-      .readonly()
-      .optional()
-      .describe('Of a client: the strategies whose signals it gets.'),
+    aliases: list('Of a client: the strategies whose signals it gets.', text).readonly().optional(),
     program: z.boolean().optional().describe('Of a client: whether it may use the accumulation program.'),
     keys: z.array(text).readonly().optional().describe('Of a client: the ids of its keys.'),
     webhook: z
@@ -32,11 +29,7 @@ export const subjectState = z
       .nullable()
       .optional()
       .describe('Of a client: its webhook, null if it has none.'),
-    halted: z
-      .array(text)
-      .readonly()
-      .optional()
-      .describe('Of a strategy: all that is halted; * stands for all.'),
+    halted: list('Of a strategy: all that is halted; * stands for all.', text).readonly().optional(),
     mode: z.enum(MODES).optional().describe('Of a strategy: its mode as it was ordered.'),
   })
   .meta({ id: 'SubjectState' })

@@ -91,12 +91,7 @@ const pairsOf = (signals: Debts['signals']): readonly number[] =>
   signals.flatMap(({ seq, prev }) => [seq, prev])
 
 /** Owes signals to a client again, from their first attempt on, whatever their state. */
-export async function oweAgain(
-  redis: Redis,
-  client: string,
-  signals: Debts['signals'],
-  nowMs: number,
-): Promise<void> {
+export async function oweAgain(redis: Redis, client: string, signals: Debts['signals'], nowMs: number) {
   if (signals.length === 0) return
   const after = `,${JSON.stringify(untried(nowMs)).slice(1)}`
   await runScript(redis, OWE_AGAIN_SCRIPT, [RELAY_CURSOR], client, nowMs, after, ...pairsOf(signals))

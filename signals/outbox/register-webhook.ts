@@ -54,18 +54,11 @@ export async function assertMayRegister(redis: Redis, client: string): Promise<v
   await assertWithin(redis, client, tried + 1)
 }
 
-type Registered = {
-  /** The secret that was created, if any: it is shown this once. */
-  readonly made: string | null
-  /** Whether stored secrets sign no more, because the webhook was suspended. */
-  readonly dropsSecrets: boolean
-}
-
 /**
  * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes
  * nothing. A moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request
- * may bring its own secret, beside which the old ones sign for the usual overlap. A suspended webhook loses its secrets,
- * which a stolen key may have set. `keyId` is the key of the client that asks for it, within the limit per hour; null for the
+ * may bring its own secret, beside which the old ones sign for the usual overlap. A secret that was created, `made`, is shown
+ * this once. A suspended webhook loses its secrets (`dropsSecrets`), which a stolen key may have set. `keyId` is the key of the client that asks for it, within the limit per hour; null for the
  * operator. Throws `validation_error`, with the result of the test for the operator and the same message for every failure at
  * the address for a client, `not_found`, `rate_limited`, `unauthorized` if the key was revoked meanwhile, or RedisDownError.
  */
@@ -74,7 +67,7 @@ export async function registerWebhook(
   client: string,
   { url, secret }: WebhookRequest,
   keyId: string | null = null,
-): Promise<Registered> {
+) {
   const { redis, box, now, rules, onChange } = parts
   if (keyId !== null) await countRegistration(redis, client)
   const before = await readWebhook(redis, box, client)
@@ -116,11 +109,7 @@ export async function rotateWebhookSecret(
   return made
 }
 
-function secretsFor(
-  { now, drawBytes }: RegisterParts,
-  kept: readonly WebhookSecret[],
-  own: string | null,
-): { readonly secrets: readonly WebhookSecret[]; readonly made: string | null } {
+function secretsFor({ now, drawBytes }: RegisterParts, kept: readonly WebhookSecret[], own: string | null) {
   if (own !== null) {
     assertSecret(own)
     const others = kept.filter(({ text }) => text !== own)

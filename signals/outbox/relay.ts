@@ -187,11 +187,7 @@ export async function debtorsOf(redis: Redis, signals: readonly LoggedSignal[]):
   })
 }
 
-function owedTo(
-  client: Client,
-  signals: readonly LoggedSignal[],
-  relayed: Readonly<Record<string, string>>,
-): Debts['signals'] {
+function owedTo(client: Client, signals: readonly LoggedSignal[], relayed: Readonly<Record<string, string>>) {
   const owed: { seq: number; prev: number }[] = []
   let prev = Number(relayed[testsOf(client.id)] ?? 0)
   for (const alias of client.aliases) prev = Math.max(prev, Number(relayed[alias] ?? 0))

@@ -93,12 +93,7 @@ export const shownOf = ({
 })
 
 /** Sets a webhook, enabled, after a successful test fire. False if the key of its setter was revoked meanwhile. */
-export const saveWebhook = (
-  redis: Redis,
-  box: SecretBox,
-  webhook: ToSeal,
-  { keyId, atMs }: Setter,
-): Promise<boolean> =>
+export const saveWebhook = (redis: Redis, box: SecretBox, webhook: ToSeal, { keyId, atMs }: Setter) =>
   begin(redis, webhook.client, {
     ...sealed(box, webhook),
     set_by: keyId ?? '',

@@ -87,11 +87,7 @@ export const askAll = (pipeline: ChainableCommander): Promise<unknown[]> =>
   )
 
 /** The keys that begin so, in blocks of about `count`; a key may come twice. */
-export async function* scanKeys(
-  redis: Redis,
-  beginning: string,
-  count: number,
-): AsyncGenerator<readonly string[], void> {
+export async function* scanKeys(redis: Redis, beginning: string, count: number) {
   let cursor = '0'
   do {
     const [next, keys] = await askRedis(() => redis.scan(cursor, 'MATCH', `${beginning}*`, 'COUNT', count))

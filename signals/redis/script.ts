@@ -62,12 +62,7 @@ return replies
   }
 }
 
-async function runTogether(
-  redis: Redis,
-  script: string,
-  keys: readonly string[],
-  calls: readonly Call[],
-): Promise<void> {
+async function runTogether(redis: Redis, script: string, keys: readonly string[], calls: readonly Call[]) {
   try {
     const args = calls.flatMap(call => call.args)
     const replies = (await runScript(redis, script, keys, ...args)) as unknown[] // one for each call

@@ -123,11 +123,7 @@ export async function establish(target: Target, options: ConnectOptions): Promis
   }
 }
 
-async function addressesOf(
-  host: string,
-  resolveHost: ResolveHost,
-  expired: AbortSignal,
-): Promise<readonly string[]> {
+async function addressesOf(host: string, resolveHost: ResolveHost, expired: AbortSignal) {
   if (isIP(host) !== 0) return [host]
   if (isLocalhost(host)) return ['127.0.0.1', '::1']
   const silence = once(expired, 'abort').then(() => ({ kind: 'unanswered' as const }))

@@ -4,7 +4,7 @@ import { countProgress, type Progress } from '#core/progress.ts'
 import type { Described } from '#storage/measure.ts'
 import type { StoreError } from '#storage/object-store.ts'
 import { objectsOf } from '../published-points.ts'
-import { absenceOf, type Check, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
+import { absenceOf, type Fault, faultAt, OTHER_DIGEST, toCheck } from './check.ts'
 import { attempt, filePlace, type Place, type PublicReader } from './reader.ts'
 
 /** Concurrent requests: enough to hide the latency of a distant service, few enough not to load it. */
@@ -18,11 +18,7 @@ type Promised = Described & { readonly place: Place }
 type Measured = Described | null | StoreError
 
 /** Checks every file of a version against its length and digest, and its twins if they are objects too. */
-export async function auditFiles(
-  reader: PublicReader,
-  manifest: Manifest,
-  progress: Progress,
-): Promise<Check> {
+export async function auditFiles(reader: PublicReader, manifest: Manifest, progress: Progress) {
   const faults = await fileFaults(reader, manifest, progress, place => attempt(reader.measure(place)))
   const count = promisedBy(reader, manifest).length
   const sound = faults.length === 0 ? `${count} objects, all` : `${count - faults.length} of ${count} objects`

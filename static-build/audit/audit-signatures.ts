@@ -149,11 +149,7 @@ function faultsOf(reader: PublicReader, { entry }: AuditedEntry, verdict: Verdic
   return [faultAt(reader, entryPlace(entry.seq), 'unsigned', rest)]
 }
 
-function nothingSigned(
-  reader: PublicReader,
-  entries: readonly AuditedEntry[],
-  isUnsignedFault: boolean,
-): Check {
+function nothingSigned(reader: PublicReader, entries: readonly AuditedEntry[], isUnsignedFault: boolean) {
   const summary = 'nothing is signed: digests and the chain show accidents, but not who wrote them'
   const newest = entries.at(-1)
   if (!isUnsignedFault || newest === undefined) return toCheck('signatures', null, summary, [], [summary])

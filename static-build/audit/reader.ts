@@ -162,11 +162,7 @@ async function insist<T>(attempt: () => Promise<T>, { pausesMs }: HttpPatience):
   return attempt()
 }
 
-async function readOnce(
-  url: URL,
-  mostBytes: number,
-  { silenceMs, wholeMs }: HttpPatience,
-): Promise<Uint8Array | null> {
+async function readOnce(url: URL, mostBytes: number, { silenceMs, wholeMs }: HttpPatience) {
   const stop = new AbortController()
   const end = (why: string) => () => stop.abort(new PassingFailure(why))
   const whole = setTimeout(end(`the answer was not complete after ${wholeMs / 1000} s`), wholeMs)

@@ -8,7 +8,7 @@ import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import { createS3Store, MOST_SOCKETS } from '#storage/s3-store.ts'
 import { assertCreatesOnce, writeOnce } from '#storage/write-once.ts'
-import { atFirst, type Fault, type S3Proxy, startS3Proxy } from '../support/servers/s3-proxy.ts'
+import { atFirst, type Fault, startS3Proxy } from '../support/servers/s3-proxy.ts'
 import { forbidWriting, newBucket, s3Client, s3Server } from '../support/stores/s3-stores.ts'
 import { testConformance } from '../support/stores/store-conformance.ts'
 
@@ -79,16 +79,8 @@ const TRIES_OF_SILENCE = 20
 
 const isSilent = (fault: Fault): boolean => fault === 'silence' || fault === 'body stalled'
 
-type Setting = {
-  readonly proxy: S3Proxy
-  readonly url: string
-  /** Through the proxy. */
-  readonly store: ObjectStore
-  /** Past it. */
-  readonly direct: ObjectStore
-}
-
-async function newSetting(patience = PATIENCE): Promise<Setting> {
+/** A store through a proxy, and the same past it. */
+async function newSetting(patience = PATIENCE) {
   const proxy = await startS3Proxy()
   const url = `s3://${await newBucket()}/store`
   const store = createS3Store(url, proxy.access, patience)

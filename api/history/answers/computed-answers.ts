@@ -142,11 +142,7 @@ function createStreaming(
     const most = `${readers.length} large answers are being made and sent already, ${own} of them to this client`
     throw new ApiError('overloaded', `${most}; ask again in a moment`)
   }
-  async function* inPlace(
-    client: string,
-    blocks: AsyncIterable<Bytes>,
-    onWhole: (bytes: Bytes) => void,
-  ): AsyncGenerator<Uint8Array, void> {
+  async function* inPlace(client: string, blocks: AsyncIterable<Bytes>, onWhole: (bytes: Bytes) => void) {
     assertPlace(client)
     readers.push(client)
     use.misses++

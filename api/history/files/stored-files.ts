@@ -144,12 +144,7 @@ function newestEntry({ source }: HistoryParts): string {
 
 const MANIFEST = FILE_ROUTES.find(({ id }) => id === 'manifest')!
 
-async function readFile(
-  c: Exchange,
-  parts: HistoryParts,
-  file: FileRoute,
-  variable: string,
-): Promise<StoredFile | null> {
+async function readFile(c: Exchange, parts: HistoryParts, file: FileRoute, variable: string) {
   try {
     const stored = await parts.files.read(file, variable)
     if (stored !== null) c.set('kind', 'static')

@@ -11,12 +11,7 @@ import { CACHING } from '../../service/headers.ts'
 import { assertServed, createTexts, type Handler, sendText } from '../exchange.ts'
 
 export const createRobotsHandler = (): Handler =>
-  createTexts(
-    (_, { settings }) => robotsText(settings.publicBaseUrl),
-    'text/plain; charset=utf-8',
-    {},
-    () => null, // the same whatever version is served
-  )
+  createTexts((_, { settings }) => robotsText(settings.publicBaseUrl), 'text/plain; charset=utf-8')
 
 /**
  * Pages, what they load and their pictures may be read where the addresses in the sitemap lead: below a version, whose pages name

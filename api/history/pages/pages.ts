@@ -165,12 +165,7 @@ function riskIn(c: Exchange): number | null {
   return 'value' in outcome ? outcome.value : null
 }
 
-function renderPage(
-  c: Exchange,
-  version: ServedVersion,
-  { route, sid }: Page,
-  risk_pct: number | null,
-): Promise<Response> {
+function renderPage(c: Exchange, version: ServedVersion, { route, sid }: Page, risk_pct: number | null) {
   c.set('kind', 'computed')
   const html = route.render(version.snapshot, { sid, risk_pct }, integrityIn(version))
   return sendText(c, createCodedBytes(html, PAGE_TYPE), CACHING.pinned, PAGE_HEADERS)

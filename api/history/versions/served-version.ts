@@ -45,11 +45,7 @@ export const NO_CHECKS: ReadinessChecks = {
 }
 
 /** Loads a version and verifies every byte that answers are computed from. Throws UnfitVersionError or StoreError. */
-export async function loadVersion(
-  store: ObjectStore,
-  privateStore: ObjectStore,
-  current: CurrentVersion,
-): Promise<ServedVersion> {
+export async function loadVersion(store: ObjectStore, privateStore: ObjectStore, current: CurrentVersion) {
   const published = await loadManifest(store, current)
   return toServed(published, await loadSnapshot(privateStore, published), READINESS_CHECKS)
 }

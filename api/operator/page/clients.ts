@@ -45,11 +45,7 @@ function accountWord({ status, suspended }: Pick<ListedClient, 'status' | 'suspe
   return suspended ? toned('bad', 'suspended') : toned('warn', 'pending')
 }
 
-export async function clientPage(
-  { client: id = '' }: Texts,
-  parts: OperatorParts,
-  session: Session,
-): Promise<Piece> {
+export async function clientPage({ client: id = '' }: Texts, parts: OperatorParts, session: Session) {
   const nowMs = parts.clock.now()
   const client = await readClient(id, parts.redis)
   const { keys, webhook, latency, deliveries } = client

@@ -77,12 +77,7 @@ export function filledAgain(session: Session, sent: SentForm, path: string, give
     : formTo(session, path, inputsOf(session, sent, offer.button, given), 'fields')
 }
 
-function inputsOf(
-  { who, served }: Session,
-  { route, fields }: SentForm,
-  button: string,
-  given: Texts,
-): Piece {
+function inputsOf({ who, served }: Session, { route, fields }: SentForm, button: string, given: Texts) {
   const aliases = [...served].filter(alias => missingScope(who, route.scope, alias) === null).sort()
   const inputs = fields.map(field =>
     inputOf(field, given[field.name], field.name === 'alias' ? aliases : field.listed),

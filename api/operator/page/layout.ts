@@ -172,11 +172,7 @@ export type Cell = Piece | string | number
  * A table, or a sentence without rows. A wide table scrolls and can be reached with the keyboard; on a phone each row is a
  * list of its cells with their names. A `#` in front of a column marks numbers, a `~` long texts.
  */
-export const table = (
-  columns: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  empty: string,
-): Piece =>
+export const table = (columns: readonly string[], rows: readonly (readonly Cell[])[], empty: string) =>
   rows.length === 0
     ? html`<div class="scroll"><p class="empty">${sentence(empty)}</p></div>`
     : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => html`<th${classOf(name)}>${columnName(name)}</th>`)}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
@@ -219,12 +215,7 @@ export const hidden = (fields: Texts): Piece =>
   html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
 
 /** A page for a key or a secret, which no other page shows. It has no updates, which would replace it. */
-export const secretPage = (
-  session: Session,
-  { title, says }: Secret,
-  secret: string,
-  back: string,
-): Promise<Response> =>
+export const secretPage = (session: Session, { title, says }: Secret, secret: string, back: string) =>
   respond(
     title,
     framed(

@@ -145,11 +145,7 @@ const fileHeaders = (mediaType: string) => ({
   'x-content-type-options': 'nosniff',
 })
 
-async function logIn(
-  c: Exchange,
-  { token, clock, random, redis }: OperatorParts,
-  whoseToken: WhoseToken,
-): Promise<Response> {
+async function logIn(c: Exchange, { token, clock, random, redis }: OperatorParts, whoseToken: WhoseToken) {
   const { token: given = '' } = await readForm(c)
   const who = await whoseToken(given)
   if (who === null) return loginPage('That is not the token of an operator.')

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { list, named, number, object, request } from '#core/contract/payloads/field.ts'
+import { list, named, number, object, objectOrNull, request } from '#core/contract/payloads/field.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import {
   activateClient,
@@ -56,16 +56,10 @@ const listedClient = named('ListedClient', {
   webhook: webhook.nullable().describe('Null if it has none and pulls.'),
 })
 
-const milliseconds = z
-  .object({
-    p50: number('Median.'),
-    p99: number('99th percentile.'),
-    max: number('The longest.'),
-  })
-  .nullable()
-  .describe(
-    'Milliseconds since the log, each one of the values (nearest rank); null if nothing was delivered.',
-  )
+const milliseconds = objectOrNull(
+  'Milliseconds since the log, each one of the values (nearest rank); null if nothing was delivered.',
+  { p50: number('Median.'), p99: number('99th percentile.'), max: number('The longest.') },
+)
 
 const clientDetails = named('ClientDetails', {
   ...listedClient.shape,

@@ -1,44 +1,11 @@
 // The schemas of an OpenAPI document as nested lists of their fields.
 import { html } from 'hono/html'
+import type { JsonSchema } from '#core/contract/parameters.ts'
 import { prose } from '#pages/guides/guide.ts'
 import type { Markup } from '#pages/layout.ts'
 
-/** A JSON Schema as our documents have it, with what they say of figures. */
-export type JsonSchema = {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly description?: string
-  readonly anyOf?: readonly JsonSchema[]
-  readonly items?: JsonSchema
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: JsonSchema | boolean
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly default?: unknown
-  readonly format?: string
-  readonly pattern?: string
-  readonly minimum?: number
-  readonly exclusiveMinimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly minItems?: number
-  readonly maxItems?: number
-  readonly 'x-formula'?: string
-  readonly 'x-null-when'?: readonly string[]
-  readonly 'x-convention'?: string
-}
-
-export type Fields = {
-  /** A line of a list: the name, the type with its limits, what it means, and the fields within it. */
-  field(name: string, schema: JsonSchema, isRequired: boolean, place?: string): Markup
-  /** The fields of a schema, without itself. */
-  within(schema: JsonSchema): Markup
-}
-
 /** Lists of one page. A named schema is shown where it is mentioned first; later mentions are links to it. */
-export function createFields(schemas: Readonly<Record<string, JsonSchema>>): Fields {
+export function createFields(schemas: Readonly<Record<string, JsonSchema>>) {
   const shown = new Set<string>()
   const named = (name: string): Markup => {
     if (shown.has(name)) return html``
@@ -46,6 +13,7 @@ export function createFields(schemas: Readonly<Record<string, JsonSchema>>): Fie
     const { [name]: schema = {} } = schemas
     return html`<details><summary>Fields of ${name}</summary><div id="schema-${name}">${schema.description && html`<p>${prose(schema.description)}</p>`}${within(schema)}</div></details>`
   }
+  /** The fields of a schema, without itself. */
   const within = (schema: JsonSchema): Markup => {
     const { $ref, properties = {}, required = [], anyOf = [], items, additionalProperties: values } = schema
     if ($ref !== undefined) return named(nameOf($ref))
@@ -57,7 +25,8 @@ export function createFields(schemas: Readonly<Record<string, JsonSchema>>): Fie
       html`<ul class="fields">${fields.map(([name, each]) => field(name, each, required.includes(name)))}</ul>`
     }${parts.map(within)}`
   }
-  const field: Fields['field'] = (name, schema, isRequired, place = '') =>
+  /** A line of a list: the name, the type with its limits, what it means, and the fields within it. */
+  const field = (name: string, schema: JsonSchema, isRequired: boolean, place = ''): Markup =>
     html`<li><code>${name}</code> <i>${place}${typeOf(schema)}${isRequired ? '' : ', optional'}</i> ${prose(meaningOf(schema))}${figureOf(schema)}${within(schema)}</li>
 `
   return { field, within }
@@ -103,26 +72,29 @@ export function typeOf(schema: JsonSchema): Markup {
 const listed = (values: readonly unknown[]): Markup =>
   html`${values.map((each, i) => html`${i > 0 && ', '}<code>${String(each)}</code>`)}`
 
-/** Limits that every number of the kind has are none. */
-const isLimit = (value: number | undefined): value is number =>
-  value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER
+const LIMITS = {
+  minimum: 'at least #',
+  exclusiveMinimum: 'above #',
+  maximum: 'at most #',
+  minLength: 'at least # characters',
+  maxLength: 'at most # characters',
+  minItems: 'at least # items',
+  maxItems: 'at most # items',
+} as const
 
 function limitsOf(schema: JsonSchema): Markup {
-  const { minimum, exclusiveMinimum, maximum, minLength, maxLength, minItems, maxItems, pattern } = schema
-  const texts = [
-    isLimit(minimum) && `at least ${minimum}`,
-    exclusiveMinimum !== undefined && `above ${exclusiveMinimum}`,
-    isLimit(maximum) && `at most ${maximum}`,
-    minLength !== undefined && `at least ${minLength} characters`,
-    maxLength !== undefined && `at most ${maxLength} characters`,
-    minItems !== undefined && `at least ${minItems} items`,
-    maxItems !== undefined && `at most ${maxItems} items`,
-    schema.format,
-  ].filter(each => typeof each === 'string')
-  const values = schema.enum ?? ('const' in schema ? [schema.const] : [])
-  return html`${values.length > 0 && html`: ${listed(values)}`}${texts.map(each => `, ${each}`)}${
+  const limits = Object.entries(LIMITS).flatMap(([name, text]) => {
+    const { [name as keyof typeof LIMITS]: limit } = schema
+    const isOfAll = limit === undefined || Math.abs(limit) >= Number.MAX_SAFE_INTEGER // a number that has a limit anyway
+    return isOfAll ? [] : [text.replace('#', String(limit))]
+  })
+  const {
+    enum: values = 'const' in schema ? [schema.const] : [],
+    format = [],
+    pattern,
+    default: initial,
+  } = schema
+  return html`${values.length > 0 && html`: ${listed(values)}`}${[...limits, format].flat().map(each => `, ${each}`)}${
     pattern !== undefined && html`, <code>${pattern}</code>`
-  }${schema.default !== undefined && html`, default <code>${defaultText(schema.default)}</code>`}`
+  }${initial !== undefined && html`, default <code>${typeof initial === 'string' ? initial : JSON.stringify(initial)}</code>`}`
 }
-
-const defaultText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,10 +1,10 @@
 // The API reference: a pure function of an OpenAPI document, for which no script is needed.
 import { html } from 'hono/html'
-import type { Schema } from '#core/contract/parameters.ts'
+import type { OpenApi } from '#core/contract/openapi.ts'
 import { DOCS_HEAD } from '#pages/guides/files.ts'
 import { prose } from '#pages/guides/guide.ts'
 import type { Markup } from '#pages/layout.ts'
-import { createFields, type Fields, type JsonSchema, typeOf } from './fields.ts'
+import { createFields, typeOf } from './fields.ts'
 
 export type ReferencePage = {
   readonly path: '/docs' | '/docs/reference'
@@ -16,58 +16,14 @@ export type ReferencePage = {
   readonly address?: 'OPERATOR_URL'
 }
 
-/** What `toOpenApi` makes, as far as the page shows it. */
-type OpenApi = {
-  readonly info: { readonly title: string; readonly version: string; readonly description: string }
-  readonly servers: readonly { readonly url: string }[]
-  readonly tags: readonly { readonly name: string; readonly description: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: {
-    readonly schemas: Readonly<Record<string, JsonSchema>>
-    readonly examples: Readonly<Record<string, Example>>
-    readonly headers?: Readonly<Record<string, { readonly description: string }>>
-    readonly securitySchemes?: Readonly<Record<string, { readonly name?: string }>>
-  }
-}
-
-type Operation = {
-  readonly operationId: string
-  readonly tags: readonly string[]
-  readonly description: string
-  readonly parameters: readonly Parameter[]
-  readonly security?: readonly unknown[]
-  readonly 'x-required-scope'?: string
-  readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, Answer>>
-}
-
-type Answer = {
-  readonly description: string
-  readonly content?: Content
-  readonly headers?: Readonly<Record<string, { readonly description: string } | Reference>>
-}
-
-type Parameter = {
-  readonly name: string
-  readonly in: 'path' | 'query'
-  readonly required: boolean
-  readonly description: string
-  readonly schema: JsonSchema
-}
-
-type Content = Readonly<
-  Record<
-    string,
-    { readonly schema: JsonSchema; readonly examples?: Readonly<Record<string, Example | Reference>> }
-  >
->
-type Example = { readonly summary?: string; readonly value: unknown }
-type Reference = { readonly $ref: string }
+type Operation = OpenApi['paths'][string][string]
+type Answer = Operation['responses'][string]
+type Content = NonNullable<Answer['content']>[string]
 
 type Place = { readonly method: string; readonly path: string; readonly operation: Operation }
 
 /** What an operation is shown with. */
-type Shown = Fields & {
+type Shown = ReturnType<typeof createFields> & {
   readonly page: ReferencePage
   readonly api: OpenApi
   /** What stands for the variables of paths in the commands. */
@@ -75,12 +31,7 @@ type Shown = Fields & {
 }
 
 /** The page of a document. `values` of path variables, such as an id that exists, stand in its commands. */
-export function referencePage(
-  document: Schema,
-  page: ReferencePage,
-  values: Readonly<Record<string, string>> = {},
-): string {
-  const api = document as unknown as OpenApi // of toOpenApi, whose documents the tests lint
+export function referencePage(api: OpenApi, page: ReferencePage, values: Shown['values']): string {
   const { info, tags, paths, components } = api
   const shown = { ...createFields(components.schemas), page, api, values }
   const places = Object.entries(paths).flatMap(([path, operations]) =>
@@ -156,9 +107,7 @@ function commandOf({ method, path, operation }: Place, { page, api, values }: Sh
   const [scheme] = Object.values(api.components.securitySchemes ?? {})
   const header = scheme?.name === undefined ? 'Authorization: Bearer' : `${scheme.name}:`
   const { request } = requestBody?.content['application/json']?.examples ?? {}
-  const json =
-    request &&
-    JSON.stringify(resolve(request, api.components.examples).value).replaceAll("'", String.raw`'\''`)
+  const json = request && JSON.stringify(request.value).replaceAll("'", String.raw`'\''`)
   return [
     `curl -sS ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${address}"`,
     ...(security.length === 0 ? [] : [`-H "${header} $${page.key}"`]),
@@ -168,7 +117,7 @@ function commandOf({ method, path, operation }: Place, { page, api, values }: Sh
 
 /** The thing itself, or the one that a reference names. */
 const resolve = <Thing extends object>(
-  thing: Thing | Reference,
+  thing: Thing | { readonly $ref: string },
   named: Readonly<Record<string, Thing>> = {},
 ): Thing => ('$ref' in thing ? named[thing.$ref.slice(thing.$ref.lastIndexOf('/') + 1)]! : thing)
 
@@ -193,7 +142,7 @@ const headersOf = (all: readonly [string, Answer][], { api }: Shown): Markup =>
   )}`
 
 /** In the envelope only the data differ from operation to operation. */
-function contentOf({ schema, examples = {} }: Content[string], { api, field, within }: Shown): Markup {
+function contentOf({ schema, examples = {} }: Content, { api, field, within }: Shown): Markup {
   const { data } = schema.properties ?? {}
   const shown = Object.values(examples).map(each => resolve(each, api.components.examples))
   return html`${

@@ -1,5 +1,5 @@
 import { ApiError } from '#core/contract/errors.ts'
-import type { Schema } from '#core/contract/parameters.ts'
+import type { OpenApi } from '#core/contract/openapi.ts'
 import { DOCS_FILES } from '#pages/guides/files.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
 import { type CodedBytes, createCodedBytes } from '../content-coding.ts'
@@ -13,13 +13,13 @@ import { type ReferencePage, referencePage } from './page.ts'
  */
 export function createReference(
   page: ReferencePage,
-  document: () => Schema | Promise<Schema>,
+  document: () => OpenApi | Promise<OpenApi>,
   valuesOf: (c: Exchange) => Readonly<Record<string, string>> = () => ({}),
 ): (c: Exchange) => Promise<Response> {
   const files = new Map(
     DOCS_FILES.map(({ path, bytes, mediaType }) => [path as string, createCodedBytes(bytes, mediaType)]),
   )
-  let known: Schema | undefined
+  let known: OpenApi | undefined
   let rendered: { readonly of: string; readonly text: Promise<CodedBytes> } | null = null
   const render = async (values: Readonly<Record<string, string>>): Promise<CodedBytes> => {
     known ??= await document()

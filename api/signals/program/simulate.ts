@@ -110,12 +110,7 @@ export function simulateWithin(
   return { simulation, isClamped }
 }
 
-export async function simulate(
-  c: Exchange,
-  parts: ServedParts,
-  bounds: InputBounds,
-  links: Links,
-): Promise<Response> {
+export async function simulate(c: Exchange, parts: ServedParts, bounds: InputBounds, links: Links) {
   const served = parts.servedProgram()
   const requested = parseInput(simulationRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
   const { simulation, isClamped } = simulateWithin(served, requested, bounds)

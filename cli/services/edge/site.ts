@@ -125,11 +125,7 @@ function renderTlsConf({ nginx, tls }: Site & { readonly tls: Tls }): string {
   ].join('\n')
 }
 
-const signalsServer = (
-  nginx: Address,
-  tls: Tls,
-  { name, service }: NonNullable<Tls['signals']>,
-): readonly string[] => [
+const signalsServer = (nginx: Address, tls: Tls, { name, service }: NonNullable<Tls['signals']>) => [
   '',
   'upstream highwater_signals {',
   `  server ${service.host}:${service.port} max_fails=0;`,

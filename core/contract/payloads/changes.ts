@@ -9,6 +9,7 @@ import {
   number,
   numberOrNull,
   object,
+  objectOrNull,
   strategyId,
   text,
   textOrNull,
@@ -19,14 +20,11 @@ import {
 /** Altered values that are listed one by one; beyond them only their number is given. */
 export const MOST_LISTED = 100
 
-const appended = z
-  .object({
-    from: text('First new date.'),
-    to: text('Last new date.'),
-    n: whole('How many.'),
-  })
-  .nullable()
-  .describe('Dates that are new at the end, null where there are none.')
+const appended = objectOrNull('Dates that are new at the end, null where there are none.', {
+  from: text('First new date.'),
+  to: text('Last new date.'),
+  n: whole('How many.'),
+})
 
 const seriesChanges = z.object({
   appended,

@@ -32,9 +32,10 @@ export const costs = () =>
         's q F',
       ),
     }),
-    at_twice_the_costs: z
-      .looseObject(noneRecomputable('bars', headline('the account', ['E', 'r', 'N'], UNKNOWN)))
-      .describe('The account with each of its costs paid twice.'),
+    at_twice_the_costs: record(
+      'The account with each of its costs paid twice.',
+      noneRecomputable('bars', headline('the account', ['E', 'r', 'N'], UNKNOWN)),
+    ),
   }).meta(
     convention(
       'For each closed trade: L its leverage, P_in and P_out its prices, s 1 for a long and -1 for a short, q = L / P_in ' +
@@ -98,9 +99,10 @@ export const replays = () =>
         }),
         ...entries('the level', []),
       }),
-      rescaled: z
-        .looseObject(headline('the rescale', ['E', 'r', 'N']))
-        .describe('What `?risk_pct=` gives at the level: every daily return × level / base risk.'),
+      rescaled: record(
+        'What `?risk_pct=` gives at the level: every daily return × level / base risk.',
+        headline('the rescale', ['E', 'r', 'N']),
+      ),
     }),
   }).meta(
     convention(

@@ -30,6 +30,8 @@ export const record = <Fields extends z.ZodRawShape>(about: string, fields: Fiel
 export const records = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
   z.array(z.looseObject(fields)).describe(about)
 
+export const objectOrNull = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
+  z.object(fields).nullable().describe(about)
 export const recordOrNull = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
   z.looseObject(fields).nullable().describe(about)
 export const recordsOrNull = <Fields extends z.ZodRawShape>(about: string, fields: Fields) =>
@@ -49,9 +51,7 @@ export const isoDate = (about: string) => z.string().meta({ format: 'date' }).de
 export const percent = (about: string) => z.number().describe(`${about} Percent, 6 decimals.`)
 export const ratio = (about: string) => z.number().describe(`${about} 6 decimals.`)
 export const fraction = (about: string) => z.number().describe(`${about} A fraction: 0.02 = 2 %.`)
-export const strategyId = z
-  .string()
-  .describe('Alias of the strategy. It names a tree or a river, never the mechanism.')
+export const strategyId = text('Alias of the strategy. It names a tree or a river, never the mechanism.')
 
 export const dateWindow = (about: string) =>
   record(about, {

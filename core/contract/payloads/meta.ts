@@ -1,6 +1,18 @@
 // The schemas of `meta`, `links` and what errors say. They are apart from `register.ts`, because code that runs in a browser imports no zod.
 import { z } from 'zod'
-import { byName, list, listIfAny, number, numberOrNull, object, record, text, textOrNull } from './field.ts'
+import {
+  byName,
+  flag,
+  list,
+  listIfAny,
+  number,
+  numberOrNull,
+  object,
+  record,
+  text,
+  textOrNull,
+  wholeOrNull,
+} from './field.ts'
 import type { SimulationInput } from './program.ts'
 import type { Basis } from './strategy.ts'
 
@@ -28,21 +40,13 @@ export const meta = record('Register and provenance of the answer.', {
   risk_pct: z.number().optional().describe(`Risk level of the figures, ${MODELLED_UNIT}.`),
   modelled: z.boolean().optional().describe('True when the figures were rescaled by `risk_pct`.'),
   base_risk_pct: z.number().optional().describe(`Risk level of the strategy itself, ${MODELLED_UNIT}.`),
-  base_risk_pcts: z
-    .record(z.string(), z.number())
-    .optional()
-    .describe(
-      `Export at a risk level: the base risk of each strategy, because they may differ, ${MODELLED_UNIT}.`,
-    ),
+  base_risk_pcts: byName(
+    `Export at a risk level: the base risk of each strategy, because they may differ, ${MODELLED_UNIT}.`,
+    z.number(),
+  ).optional(),
   requested_risk_pct: z.number().optional().describe(`Risk level that was asked for, ${MODELLED_UNIT}.`),
-  effective_risk_pct: z
-    .number()
-    .optional()
-    .describe(`Risk level that was used after clamping, ${MODELLED_UNIT}.`),
-  risk_pct_clamped: z
-    .boolean()
-    .optional()
-    .describe('True when the requested level was above the cap and was lowered to it.'),
+  effective_risk_pct: number(`Risk level that was used after clamping, ${MODELLED_UNIT}.`).optional(),
+  risk_pct_clamped: flag('True when the requested level was above the cap and was lowered to it.').optional(),
   time_underwater_footnote: z.string().optional().describe('How time under water is counted.'),
   note: z.string().optional().describe('One sentence on method.'),
 })
@@ -62,28 +66,20 @@ export const keyedMeta = record('The moment of the answer and the measured time.
     .describe('Signals: they are of the live log, as opposed to `backtested` and `reported` histories.'),
   count: z.int().min(0).optional().describe('Number of items in `data`.'),
   last_seq: z.int().min(0).optional().describe('What to give as `since` next time.'),
-  input_clamped: z
-    .boolean()
-    .optional()
-    .describe('Simulations: true when what was asked lay outside of the bounds and was brought to them.'),
-  requested: z
-    .looseObject({
-      equity_usd: number('The equity that was asked for, US dollars.'),
-      contribution_cadence_bars: number('The cadence that was asked for, bars.'),
-    })
-    .optional()
-    .describe('Simulations: the input that was asked for.'),
+  input_clamped: flag(
+    'Simulations: true when what was asked lay outside of the bounds and was brought to them.',
+  ).optional(),
+  requested: record('Simulations: the input that was asked for.', {
+    equity_usd: number('The equity that was asked for, US dollars.'),
+    contribution_cadence_bars: number('The cadence that was asked for, bars.'),
+  }).optional(),
 })
 
 /** The same of the operator's interface, whose lists have pages. */
 export const operatorMeta = keyedMeta
   .pick({ generated_utc: true, timing_ms: true })
   .extend({
-    next: z
-      .int()
-      .nullable()
-      .optional()
-      .describe('Lists: what to give as `before` for older ones; null if there is none.'),
+    next: wholeOrNull('Lists: what to give as `before` for older ones; null if there is none.').optional(),
   })
   .describe('The moment of the answer and the measured time.')
 

@@ -14,6 +14,7 @@ import {
   records,
   text,
   type ValueOf,
+  whole,
   word,
 } from './field.ts'
 import { TV_STATUSES } from './strategy.ts'
@@ -108,10 +109,9 @@ const asOf = instant(
   'Close of the newest bar up to the end of the window; null where there is none.',
 ).nullable()
 
-const lastDeploySeq = z
-  .int()
-  .min(0)
-  .describe('Number of the newest deployment that `/v1/program/deploys` has; 0 where there is none.')
+const lastDeploySeq = whole(
+  'Number of the newest deployment that `/v1/program/deploys` has; 0 where there is none.',
+).min(0)
 
 export const BASKET_VIEWS = ['reference', 'personal'] as const
 export type BasketView = (typeof BASKET_VIEWS)[number]

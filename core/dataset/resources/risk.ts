@@ -35,7 +35,7 @@ export function riskInput(
   { dataset, benchmarks }: Pick<Snapshot, 'dataset' | 'benchmarks'>,
   { daily, instrument, trades, figures }: StrategyData,
 ): Omit<RiskInput, 'k'> {
-  const { exposure } = (figures.values.fund_dd ?? {}) as Exposed // see `exposureFigures`
+  const { fund_dd } = figures.values as { fund_dd?: { exposure?: { open_since: string | null } } } // see `exposureFigures`
   return {
     daily,
     benchmark: benchmarks.find(each => each.instrument === instrument)?.daily ?? null,
@@ -44,9 +44,7 @@ export function riskInput(
       entry_time,
       exit_time: trades.exit_time[row]!,
     })),
-    open_since: exposure?.open_since ?? null,
+    open_since: fund_dd?.exposure?.open_since ?? null,
     stress_periods: dataset.stress_periods,
   }
 }
-
-type Exposed = { readonly exposure?: { readonly open_since: string | null } }

@@ -63,8 +63,6 @@ const textOf = (markup: string): string =>
       .replaceAll(/&(lt|gt|quot|#39|amp);/g, (_, name: keyof typeof ENTITIES) => ENTITIES[name]),
   )
 
-type Operation = { readonly tags: readonly string[]; readonly operationId: string }
-
 describe.each([
   ['history', '/docs/reference'],
   ['signals', '/docs'],
@@ -94,18 +92,18 @@ describe.each([
   })
 
   test('the reference says all that its document says, has the addresses of links from before, and no link to nothing', async () => {
-    const { paths, components } = DOCUMENTS[service] as Record<string, Record<string, unknown>>
+    const { paths, components } = DOCUMENTS[service]
     const markup = await (await request(page)).text()
     const text = textOf(markup)
-    const said = new Set(saidIn([paths, components!.schemas]).map(plain))
+    const said = new Set(saidIn([paths, components.schemas]).map(plain))
     expect(said.size).toBeGreaterThan(200)
     expect([...said].filter(each => !text.includes(each) && !/^(Refused|The answer)\b/.test(each))).toEqual(
       [],
     )
     const ids = [...markup.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
     expect(ids).toEqual([...new Set(ids)])
-    for (const methods of Object.values(paths!))
-      for (const { tags, operationId } of Object.values(methods as Record<string, Operation>))
+    for (const methods of Object.values(paths))
+      for (const { tags, operationId } of Object.values(methods))
         expect(ids).toContain(`/${tags[0]}/${operationId}`)
     const links = [...markup.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
     expect(links.filter(each => !ids.includes(each))).toEqual([])

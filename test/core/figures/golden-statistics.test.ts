@@ -6,9 +6,9 @@ import { parseIsoDate } from '#core/calendar.ts'
 import { equityFromBaseline } from '#core/figures/account-path.ts'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { type CorrelationMatrix, correlationMatrix } from '#core/figures/correlation.ts'
-import { diversification, type NamedPair } from '#core/figures/diversification.ts'
+import { diversification } from '#core/figures/diversification.ts'
 import { drawdownEpisodes, drawdowns } from '#core/figures/drawdown.ts'
-import { isUndefined, splitFigures, type Undefined } from '#core/figures/figure.ts'
+import { isUndefined, splitFigures } from '#core/figures/figure.ts'
 import { MIN_OVERLAP } from '#core/figures/pearson.ts'
 import {
   completeWeeks,
@@ -226,7 +226,7 @@ const summarize = (figures: ReturnType<typeof diversification>) => ({
   effective_bets: isUndefined(figures.effective_bets) ? null : figures.effective_bets,
 })
 
-const toGoldenPair = (found: NamedPair | Undefined) =>
+const toGoldenPair = (found: ReturnType<typeof diversification>['most_correlated']) =>
   isUndefined(found) ? null : { a: found.pair[0], b: found.pair[1], rho: found.correlation, n: found.overlap }
 
 // The files of golden statistics: synthetic inputs, and the numbers that two independent implementations agree they must give.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
-import { asCsv, type RecordedAnswer, type RecordedRefusal } from '#core/contract/openapi.ts'
+import { asCsv, type Recorded } from '#core/contract/openapi.ts'
 import type { Example, Route } from '#core/contract/route.ts'
 import type { RandomBytes } from '#signals/clients/token.ts'
 
@@ -26,10 +26,7 @@ export function exampleOf({ id, example }: Exampled): Example {
 }
 
 /** What a test was answered, in the form in which it is recorded. */
-export type Answers = {
-  readonly answers: Readonly<Record<string, RecordedAnswer>>
-  readonly refusals: Readonly<Record<string, RecordedRefusal>>
-}
+export type Answers = Recorded
 
 const example = z.strictObject({ summary: z.string(), value: z.unknown() })
 const examples = z.record(z.string(), z.looseObject({}))
@@ -70,10 +67,7 @@ export function assertRecorded(
 }
 
 /** The components that a recording makes of the answers of routes. */
-function componentsOf(
-  { answers, refusals }: Answers,
-  routes: readonly Exampled[],
-): Record<string, { summary: string; value: unknown }> {
+function componentsOf({ answers, refusals }: Answers, routes: readonly Exampled[]) {
   const answered = Object.entries(answers).flatMap(([name, { json, csv }]) => {
     const route = routes.find(({ id }) => id === name)!
     const { path } = exampleOf(route)
@@ -87,16 +81,8 @@ function componentsOf(
   return Object.fromEntries([...answered, ...refused])
 }
 
-/** A media type of a response, and the examples of it. */
-type Shown = {
-  readonly path: string
-  readonly status: number
-  readonly description: string
-  readonly type: string
-  readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-}
-
-const shownIn = ({ paths }: ExampledDocument): Shown[] =>
+/** Every media type of a response, and the examples of it. */
+const shownIn = ({ paths }: ExampledDocument) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.values(methods)
       .flatMap(({ responses }) => Object.entries(responses))

@@ -42,20 +42,16 @@ export type Blow = {
   readonly isPause: boolean
 }
 
-export type Plan = {
-  readonly fires: readonly PlannedFire[]
-  readonly blows: readonly Blow[]
-  /** How long the receivers take to answer, one after another, again from the first. */
-  readonly answersMs: readonly number[]
-}
-
 const FIRES = 10
 
 /** Longer than the lease of a relay and the flight of a worker in these tests: others take over meanwhile. */
 const PAUSE_MS = 600
 
-/** The same plan for the same seed; `name` goes before the ids, so that a history of many rounds has each of them once. */
-export function planOf(seed: number, name: string): Plan {
+/**
+ * The same plan for the same seed; `name` goes before the ids, so that a history of many rounds has each of them once. The
+ * receivers take `answersMs` to answer, one after another, again from the first.
+ */
+export function planOf(seed: number, name: string) {
   const { uniform } = createRandom(seed)
   const below = (most: number): number => Math.floor(uniform() * most)
   const fires = Array.from({ length: FIRES }, (_, i) => ({

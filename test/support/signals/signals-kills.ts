@@ -18,7 +18,7 @@ import { addSubscriber, until } from './delivery.ts'
 import { TOKEN } from './operator.ts'
 import { startReceiver } from './receiver.ts'
 import { entryOf, fireOnce } from './signals-process.ts'
-import { type Fired, violationsIn } from './signals-soundness.ts'
+import { violationsIn } from './signals-soundness.ts'
 
 /** As in production, and shorter by so much that a round need not wait for long until others take over. */
 const PACE: ProcessOrder['pace'] = { flightMs: 400, pollEveryMs: 50, leaseMs: 300 }
@@ -210,14 +210,7 @@ const AGAIN_MS = 10
 /** Processes are back within a second or two: after so many attempts they never will be. */
 const MOST_ATTEMPTS = 3_000
 
-type Firer = {
-  /** What is known of all fires until now. */
-  readonly fired: ReadonlyMap<string, Fired>
-  /** Resolves when each was acknowledged, or abandoned. */
-  fireAll(fires: readonly PlannedFire[]): Promise<void>
-}
-
-function createFirer(operators: readonly KillableProcess[], counter: Counter): Firer {
+function createFirer(operators: readonly KillableProcess[], counter: Counter) {
   const fired = new Map<string, { readonly alias: string; readonly seqs: number[] }>()
   let turn = 0
 
@@ -238,8 +231,10 @@ function createFirer(operators: readonly KillableProcess[], counter: Counter): F
     }
   }
   return {
+    /** What is known of all fires until now. */
     fired,
-    async fireAll(fires) {
+    /** Resolves when each was acknowledged, or abandoned. */
+    async fireAll(fires: readonly PlannedFire[]): Promise<void> {
       const left = [...fires]
       const fireOn = async (): Promise<void> => {
         for (let fire = left.shift(); fire !== undefined; fire = left.shift()) await fireSurely(fire)

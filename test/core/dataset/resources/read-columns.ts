@@ -7,22 +7,13 @@ import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 export const BINARY_FORMATS = ['arrow', 'parquet'] as const
 export type BinaryFormat = (typeof BINARY_FORMATS)[number]
 
-/** A table as it came out of a file: cells as CSV would name them, null where there is none. */
-export type ReadTable = {
-  readonly header: readonly string[]
-  readonly types: readonly string[]
-  readonly nullable: readonly boolean[]
-  readonly rows: readonly (readonly (string | number | null)[])[]
-  readonly metadata: Readonly<Record<string, string>>
-}
-
 const OPEN: { readonly [F in BinaryFormat]: (bytes: Uint8Array) => Table } = {
   arrow: bytes => tableFromIPC(bytes),
   parquet: bytes => tableFromIPC(readParquet(bytes).intoIPCStream()),
 }
 
-/** Opens the bytes of a file and reads every cell. */
-export function readTable(format: BinaryFormat, bytes: Uint8Array): ReadTable {
+/** Opens the bytes of a file and reads every cell, as CSV would name it, null where there is none. */
+export function readTable(format: BinaryFormat, bytes: Uint8Array) {
   const { schema, numRows, ...table } = withColumns(OPEN[format](bytes))
   return {
     header: schema.fields.map(({ name }) => name),
