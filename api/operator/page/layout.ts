@@ -175,7 +175,7 @@ export type Cell = Piece | string | number
 export const table = (columns: readonly string[], rows: readonly (readonly Cell[])[], empty: string) =>
   rows.length === 0
     ? html`<div class="scroll"><p class="empty">${sentence(empty)}</p></div>`
-    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => html`<th${classOf(name)}>${columnName(name)}</th>`)}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
+    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
 
 const rowOf = (columns: readonly string[], row: readonly Cell[]): Piece =>
   html`<tr>${row.map((cell, i) => html`<td${classOf(columns[i]!)} data-name="${columnName(columns[i]!)}">${cell}</td>`)}</tr>
