@@ -20,8 +20,6 @@ ${near === null ? '' : html`<p>Did you mean <a href="${near.path}"><bdi>${near.n
   )
 }
 
-const PAGES = ['explore', 'versions', 'check', 'docs']
-
 /** Longer names resemble nothing. */
 const LONGEST_NAME = 64
 
@@ -35,6 +33,6 @@ function nearestPage(snapshot: Snapshot, path: string) {
     snapshot.strategies.map(({ id }) => id),
   )
   if (id !== null) return { path: `/strategies/${id}`, name: strategyOf(snapshot, id)!.name }
-  const page = nearestTo(text, PAGES)
+  const page = nearestTo(text, ['explore', 'versions', 'check', 'docs'])
   return page === null ? null : { path: `/${page}`, name: `/${page}` }
 }

@@ -46,7 +46,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
   /** Shows the address, as soon as the series are loaded. An address that was left meanwhile is not drawn. */
   const show = async (): Promise<void> => {
     const wanted = address
-    view.expect()
+    view.expect(true)
     page.onAddress(wanted)
     try {
       const model = page.modelOf(await load(), wanted)
@@ -58,7 +58,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
       showChoice(wanted, all)
       say('#problem', [...refused, ...(days === null ? [NO_RANGE] : [])].join(' '))
     } catch (error) {
-      view.stop()
+      view.expect(false)
       say('#problem', sentenceOf(error))
     }
   }

@@ -5,7 +5,6 @@ import {
   canonicalUrl,
   PARAMETERS,
   type Parameter,
-  type Parser,
   readQuery,
   refuse,
   type ValuesOf,
@@ -17,21 +16,16 @@ export const MOST_CHOSEN = 12
 
 const LARGEST_WEIGHT = 1e6
 
-const weightList: Parser<readonly number[]> = texts => {
-  const weights = texts.flatMap(text => text.split(',')).map(Number)
-  return weights.every(weight => weight >= 1 / LARGEST_WEIGHT && weight <= LARGEST_WEIGHT)
-    ? { value: weights }
-    : refuse(
-        texts,
-        `must be numbers from ${toText(1 / LARGEST_WEIGHT)} to ${LARGEST_WEIGHT}, separated by commas`,
-      )
-}
-
 const weights: Parameter<readonly number[] | null> = {
   about: 'Weight of each strategy, in the order of `with`; equal weights if it is not given.',
   schema: { type: 'array', items: { type: 'number' } },
   initial: null,
-  parse: weightList,
+  parse(texts) {
+    const weights = texts.flatMap(text => text.split(',')).map(Number)
+    const isFine = weights.every(weight => weight >= 1 / LARGEST_WEIGHT && weight <= LARGEST_WEIGHT)
+    const bounds = `from ${toText(1 / LARGEST_WEIGHT)} to ${LARGEST_WEIGHT}`
+    return isFine ? { value: weights } : refuse(texts, `must be numbers ${bounds}, separated by commas`)
+  },
   print: values => values.map(toText).join(','),
 }
 

@@ -101,16 +101,10 @@ export const errorPage = (
     },
   )
 
-type Reply = {
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly head?: Piece
-}
-
 async function respond(
   title: string,
   body: Piece,
-  { status = 200, headers = {}, head = html`` }: Reply = {},
+  { status = 200, headers = {}, head = html`` }: { status?: number; headers?: Texts; head?: Piece } = {},
 ): Promise<Response> {
   const text = await html`<!doctype html>
 <html lang="en">
