@@ -111,7 +111,6 @@ const exactPercent = (value: number): string => percent(value, 2)
 const row = (name: string, value: Markup | string, definition: string): Markup =>
   html`<div><dt>${name}</dt><dd>${value} <span class="note">${definition}</span></dd></div>`
 
-/** The fraction of the days of the window that are over. */
 function passed({ window, as_of }: ProgramPreview): number {
   const [from, to] = [Date.parse(window.from), Date.parse(window.to) + DAY_MS]
   return Math.min(Math.max((Date.parse(as_of ?? window.from) - from) / (to - from), 0), 1)
@@ -245,7 +244,6 @@ const comparison = (
 ${BENCHMARK_NAMES.map(name => html`<tr><th scope="row">${NAMES[name]} <span class="note">${definitionOf(programPreview.shape.benchmarks.shape[name])}</span></th>${cost(against[name].value)}<td>${digits(against[name].pct_cheaper, hundredths)}</td></tr>`)}</tbody></table></div>
 <p class="note">The program, cost averaging and the lump sum pay the costs of their purchases; the market average and holding pay none. The API calls them <code>dca</code>, <code>lump_sum</code>, <code>vwap</code> and <code>hodl</code>. Cheaper: (1 − cost of the program ÷ cost by the benchmark) × 100.</p>`
 
-/** A cost, and what it makes of a thousand dollars. */
 const cost = (value: number | null): Markup =>
   html`<td>${digits(value, hundredths)}</td><td>${value === null ? NONE : decimal(1000 / value, 6)}</td>`
 

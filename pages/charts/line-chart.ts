@@ -245,14 +245,8 @@ function linePath(
   baseline?: number,
 ): string {
   const grain = width < 400 ? 5 : COARSE.includes(kind) ? 2 : 1
-  const runs = runsOf(
-    values,
-    i => x(first + i) * 10,
-    value => y(value) * 10,
-    10 * grain,
-    10,
-    GRAIN_UP[grain],
-  )
+  const [across, up] = [(i: number) => x(first + i) * 10, (value: number) => y(value) * 10]
+  const runs = runsOf(values, across, up, 10 * grain, 10, GRAIN_UP[grain])
   const edge = Math.round(10 * (baseline === undefined ? plot.bottom : y(baseline)))
   const closed = (run: Run) => (FILLED.includes(kind) ? [run[0]!, edge, ...run, run.at(-2)!, edge] : run)
   const [days, courses] = [runs.filter(run => run.length === 2), runs.filter(run => run.length > 2)]

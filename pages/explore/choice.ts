@@ -67,17 +67,14 @@ export function readChoice(
     problems.push('The weights are not used: there must be one for each strategy.')
   }
   const fits = names.filter(id => known.has(id)).slice(0, MOST_CHOSEN)
-  const [from, to] = rangeOf(given, problems)
-  const fit = { from, to, with: fits.length === 0 ? null : fits }
+  const { from, to } = given
+  const isReversed = from !== null && to !== null && from > to
+  if (isReversed) problems.push(`The range is not used: ${toIsoDate(from)} is later than ${toIsoDate(to)}.`)
+  const range = isReversed ? { from: null, to: null } : { from, to }
+  const fit = { ...range, with: fits.length === 0 ? null : fits }
   const weightOf = (id: string): number => weights![names.indexOf(id)]!
   return {
     choice: { ...given, ...fit, weights: weights === null || fits.length === 0 ? null : fits.map(weightOf) },
     problems,
   }
-}
-
-function rangeOf({ from, to }: Choice, problems: string[]) {
-  if (from === null || to === null || from <= to) return [from, to] as const
-  problems.push(`The range is not used: ${toIsoDate(from)} is later than ${toIsoDate(to)}.`)
-  return [null, null] as const
 }

@@ -181,18 +181,11 @@ export const underwaterChart = ({ facts, path, days }: SheetModel): LineChart =>
 
 export function rollingCharts({ whole, benchmarkReturns, days, facts: { caveat } }: SheetModel): LineChart[] {
   const rolling = rollingFigures(whole, benchmarkReturns)
-  const { first } = rolling
-  const chart = (id: string, title: string, unit: LineChart['unit'], values: Line['values']): LineChart => ({
-    id,
-    title,
-    caveat,
-    unit,
-    y: 'linear',
-    size: 'half',
-    baseline: 0,
-    days,
-    lines: [{ name: title, kind: 'main', first, values }],
-  })
+  const frame = { caveat, days, y: 'linear', size: 'half', baseline: 0 } as const
+  const chart = (id: string, title: string, unit: LineChart['unit'], values: Line['values']): LineChart => {
+    const line = { name: title, kind: 'main', first: rolling.first, values } as const
+    return { ...frame, id, title, unit, lines: [line] }
+  }
   return [
     chart('rolling-sharpe', 'Sharpe ratio of 365 days', 'ratio', rolling.sharpe),
     chart('rolling-volatility', 'Volatility of 365 days', 'percent', rolling.volatility_pct),

@@ -91,7 +91,6 @@ export function deliveriesTable(
 export const resendGivenUp = (session: Session, client: string): Piece | string =>
   offers(session, 'given up', { client, from: '1', only: 'exhausted' })
 
-/** Deliveries and their latency by the hour, drawn with the charts of the fact sheets. */
 export function dayCharts({ hours, isWhole }: Day): Piece {
   if (hours.every(({ delivered, exhausted }) => delivered + exhausted === 0))
     return html`<p class="panel dim">No delivery ended in the last 24 hours.</p>`

@@ -150,7 +150,6 @@ export const counted = (count: number, name: string): string =>
 export const toned = (tone: string, words: Piece | string | number): Piece =>
   html`<span class="${tone}">${words}</span>`
 
-/** The states of deliveries as people read them, and how they look. */
 const STATES: { readonly [Status in DeliveryState['status']]: readonly [tone: string, word: string] } = {
   owed: ['warn', 'waiting'],
   delivered: ['good', 'delivered'],

@@ -10,7 +10,6 @@ import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readAllClients, readLive } from '#signals/views/overview.ts'
 import { recentSignals, rowsOf, showDeliveries, showSignal } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
-import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { OperatorParts } from '../parts.ts'
 import { actionsQuery, actionWords } from '../routes/operators.ts'
 import { findSignal, signalsQuery } from '../routes/signals.ts'
@@ -199,17 +198,17 @@ async function buildsPage(_: Texts, { builds, clock }: OperatorParts): Promise<P
   return html`<h1>Builds</h1>
 ${table(
   ['Run', 'Version', 'Phase', '#Done', 'Workers', 'Last progress', 'State'],
-  (await builds()).map(build => buildRow(build, nowMs)),
+  (await builds()).map(build => {
+    const { run, dataset_version, phase, done, total, workers, progressed_at } = build
+    const silentMs = nowMs - Date.parse(progressed_at)
+    const isSilent = silentMs >= SILENT_MS
+    const state = isSilent
+      ? toned('bad', `no progress for ${duration(silentMs)}`)
+      : toned('good', 'under way')
+    const counts = Object.entries(workers).map(([name, count]) => html`<div>${name}: ${count}</div>`)
+    const doneBy = counts.length === 0 ? 'none yet' : html`${counts}`
+    return [run, dataset_version, phase, `${done} of ${total}`, doneBy, moment(progressed_at), state]
+  }),
   'No build on a fleet is under way. A build on one machine shows its progress in its terminal.',
 )}`
-}
-
-function buildRow(build: FleetProgress, nowMs: number) {
-  const { run, dataset_version, phase, done, total, workers, progressed_at } = build
-  const silentMs = nowMs - Date.parse(progressed_at)
-  const isSilent = silentMs >= SILENT_MS
-  const state = isSilent ? toned('bad', `no progress for ${duration(silentMs)}`) : toned('good', 'under way')
-  const counts = Object.entries(workers).map(([name, count]) => html`<div>${name}: ${count}</div>`)
-  const doneBy = counts.length === 0 ? 'none yet' : html`${counts}`
-  return [run, dataset_version, phase, `${done} of ${total}`, doneBy, moment(progressed_at), state]
 }
