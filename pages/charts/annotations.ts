@@ -22,14 +22,15 @@ export function bandOf({ from, to, label }: Band, days: Days, { x, plot }: Scale
 const shadeOf = (kind: string, x: number, width: number, { top, bottom }: Plot, inside = ''): string =>
   `<rect class="${kind}" x="${x}" y="${top}" width="${width}" height="${bottom - top}">${inside}</rect>`
 
-/** The days from the entry on have a shade, and the day itself a rule if it is in the chart. */
-export function entryShade(entered: EpochDay, { from, to }: Days, scale: Scale): string {
+/** The days from the entry on have a shade, and the day itself a rule if it is in the chart. Its label is above a rule at `base`. */
+export function entryShade(entered: EpochDay, { from, to }: Days, scale: Scale, base: number): string {
   if (entered > to) return ''
   const { x, plot } = scale
   const at = tenth(x(Math.max(entered, from)))
   const shade = at < plot.right ? shadeOf('entered', at, tenth(plot.right - at), plot) : ''
   const rule = entered < from ? '' : `<path class="mark" d="M${at} ${plot.top}V${plot.bottom}"/>`
-  return shade + rule + textBeside(`entered ${dayText(toIsoDate(entered))}`, at, plot.bottom - 6, plot)
+  const foot = base > plot.bottom - 26 ? tenth(base) : plot.bottom
+  return shade + rule + textBeside(`entered ${dayText(toIsoDate(entered))}`, at, foot - 6, plot)
 }
 
 /** A cross where a line ends because nothing was left of its account on the day `ruin`. */

@@ -104,6 +104,7 @@ function placesOf(values: Float64Array) {
 function domainOf({ y, baseline }: LineChart, lines: readonly VisibleLine[]): [number, number] {
   const ends = lines.flatMap(({ values, low, high }) => [values[low]!, values[high]!])
   const [low, high] = extent([...ends, y === 'log' && baseline! <= 0 ? Number.NaN : baseline], value => value)
+  if (low === 0 && high === 0 && lines[0]?.kind === 'under') return [-1, 0] // nothing is above a peak
   return low === undefined ? [1, 1] : [low, high]
 }
 
@@ -156,12 +157,12 @@ export function lineChart(chart: LineChart): string {
     ...bands
       .filter(band => band.to >= days.from && band.from <= days.to)
       .map(band => bandOf(band, days, scales)),
-    entered == null ? '' : entryShade(entered, days, scales),
     valueGrid(scales, plot, chart.unit),
     tickRow(dayTicks(days.from, days.to, x), plot),
     baseline === undefined
       ? ''
       : `<path class="baseline" d="M${plot.left} ${tenth(y(baseline))}H${plot.right}"/>`,
+    entered == null ? '' : entryShade(entered, days, scales, y(baseline ?? Number.NaN)),
     `<g transform="scale(.1)">${paths.join('')}</g>`,
     ...ordered.map(line => {
       const { ruin, first, values, end } = line
@@ -174,7 +175,8 @@ export function lineChart(chart: LineChart): string {
 /** A line that is alone is named by the title of its chart. */
 function namesAtEnds(lines: readonly VisibleLine[], chart: LineChart, { y, plot }: ChartScales): string {
   const ends = lines.map(line => ({
-    name: lines.length === 1 ? '' : line.name,
+    name:
+      lines.length === 1 ? '' : chart.caveat == null ? line.name : line.name.replace(/ \(synthetic\)$/, ''),
     kind: line.kind,
     value: endText(line, chart),
     y: y(line.values[line.end]!),
