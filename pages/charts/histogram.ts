@@ -18,19 +18,22 @@ export function histogram(chart: Histogram): string {
   const fullest = greatest(bins, ({ days }) => days)!
   const axis = linearAxis(0, fullest.days, area.plot)
   const plot = besideLabels(axis, 'count', area.plot)
-  const x = scaleLinear([first.from_pct, last!.to_pct], [plot.left, plot.right])
+  // A bin that is alone, for all have nearly one value, is in the middle, and as wide as one of many.
+  const margin = bins.length > 1 ? 0 : Math.max(0.001, Math.abs(first.from_pct) / 10)
+  const domain = [first.from_pct - margin, last!.to_pct + margin] as const
+  const x = scaleLinear(domain, [plot.left, plot.right])
   const rangeOf = ({ from_pct, to_pct }: (typeof bins)[number]) =>
     `${tickText(from_pct, 'percent')} to ${tickText(to_pct, 'percent')}`
   const bars = bins.map(bin => {
     const [left, top] = [tenth(x(bin.from_pct)), tenth(axis.y(bin.days))]
-    const size = `width="${tenth(x(bin.to_pct) - left)}" height="${tenth(plot.bottom - top)}"`
+    const size = `width="${Math.max(tenth(x(bin.to_pct) - left), 6)}" height="${tenth(plot.bottom - top)}"`
     const kind = bin.from_pct < 0 ? 'loss' : 'gain'
     const title = `<title>${rangeOf(bin)}: ${bin.days}</title>`
     return bin.days === 0
       ? ''
       : `<rect class="bar edged ${kind}" x="${left}" y="${top}" ${size}>${title}</rect>`
   })
-  const marks = ticks(first.from_pct, last!.to_pct, Math.floor(plot.right / 60)).map((value, i) => ({
+  const marks = ticks(...domain, Math.floor(plot.right / 60)).map((value, i) => ({
     at: x(value),
     label: tickText(value, 'percent'),
     isSecond: i % 2 !== 0,

@@ -115,6 +115,7 @@ function placesOf(values: Float64Array) {
 function domainOf({ y, baseline }: LineChart, lines: readonly VisibleLine[]): [number, number] {
   const ends = lines.flatMap(({ values, low, high }) => [values[low]!, values[high]!])
   const [low, high] = extent([...ends, y === 'log' && baseline! <= 0 ? Number.NaN : baseline], value => value)
+  if (low === 0 && high === 0 && lines[0]?.kind === 'under') return [-1, 0] // nothing is above a peak
   return low === undefined ? [1, 1] : [low, high]
 }
 
@@ -167,12 +168,12 @@ export function lineChart(chart: LineChart): string {
     ...bands
       .filter(band => band.to >= days.from && band.from <= days.to)
       .map(band => bandOf(band, days, scales)),
-    entered == null ? '' : entryShade(entered, days, scales),
     valueGrid(scales, plot, chart.unit),
     tickRow(dayTicks(days.from, days.to, x), plot),
     baseline === undefined
       ? ''
       : `<path class="baseline" d="M${plot.left} ${tenth(y(baseline))}H${plot.right}"/>`,
+    entered == null ? '' : entryShade(entered, days, scales, y(baseline ?? Number.NaN)),
     `<g transform="scale(.1)">${paths.join('')}</g>`,
     ...ordered.map(line => {
       const { ruin, first, values, end } = line
@@ -195,14 +196,20 @@ function bandOf({ from, to, label }: Band, days: LineChart['days'], { x, plot }:
 const shadeOf = (kind: string, x: number, width: number, { top, bottom }: Plot, inside = ''): string =>
   `<rect class="${kind}" x="${x}" y="${top}" width="${width}" height="${bottom - top}">${inside}</rect>`
 
-/** The days from the entry on have a shade, and the day itself a rule if it is in the chart. */
-function entryShade(entered: EpochDay, { from, to }: LineChart['days'], scale: ChartScales): string {
+/** The days from the entry on have a shade, and the day itself a rule if it is in the chart. Its label is above a rule at `base`. */
+function entryShade(
+  entered: EpochDay,
+  { from, to }: LineChart['days'],
+  scale: ChartScales,
+  base: number,
+): string {
   if (entered > to) return ''
   const { x, plot } = scale
   const at = tenth(x(Math.max(entered, from)))
   const shade = at < plot.right ? shadeOf('entered', at, tenth(plot.right - at), plot) : ''
   const rule = entered < from ? '' : `<path class="mark" d="M${at} ${plot.top}V${plot.bottom}"/>`
-  return shade + rule + textBeside(`entered ${dayText(toIsoDate(entered))}`, at, plot.bottom - 6, plot)
+  const foot = base > plot.bottom - 26 ? tenth(base) : plot.bottom
+  return shade + rule + textBeside(`entered ${dayText(toIsoDate(entered))}`, at, foot - 6, plot)
 }
 
 /** A cross where a line ends because nothing was left of its account on the day `ruin`. */
@@ -222,7 +229,8 @@ function textBeside(text: string, at: number, y: number, plot: Plot): string {
 /** A line that is alone is named by the title of its chart. */
 function namesAtEnds(lines: readonly VisibleLine[], chart: LineChart, { y, plot }: ChartScales): string {
   const ends = lines.map(line => ({
-    name: lines.length === 1 ? '' : line.name,
+    name:
+      lines.length === 1 ? '' : chart.caveat == null ? line.name : line.name.replace(/ \(synthetic\)$/, ''),
     kind: line.kind,
     value: endText(line, chart),
     y: y(line.values[line.end]!),

@@ -22,7 +22,7 @@ type Area = ReturnType<typeof areaOf>
 
 /** Units beside the view box of a chart with axes, as in `charts.css`. */
 export const SIDES = {
-  full: { left: 46, right: 128 },
+  full: { left: 46, right: 144 },
   narrow: { left: 80, right: 10 },
   half: { left: 46, right: 8 },
 } as const
@@ -51,7 +51,7 @@ export function drawing(frame: Frame, area: Area, description: string, parts: re
   const caveat =
     frame.caveat == null ? '' : `<text class="end" x="${width}" y="15">${escapeText(frame.caveat)}</text>`
   const names = `<title id="${id}-title">${escapeText(frame.title)}</title><desc id="${id}-desc">${escapeText(description)}</desc>`
-  return `<svg class="chart ${frame.size ?? 'full'}${sides === null ? '' : ` sides ${sides}`}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">${names}${caveat}${parts.join('')}</svg>`
+  return `<svg class="chart ${frame.size ?? 'full'}${sides === null ? '' : ` sides ${sides}`}"${sides === 'both' ? ' preserveAspectRatio="none"' : ''} viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">${names}${caveat}${parts.join('')}</svg>`
 }
 
 export function emptyDrawing(frame: Frame, area: Area, sentence: string): string {

@@ -68,7 +68,7 @@ class Highwater:
     def returns(
         self, strategy: str, *, risk_pct: float | None = None, start: Day | None = None, end: Day | None = None,
         period: str = "daily",
-    ) -> pd.Series: ...  # fmt: skip
+    ) -> pd.Series | Any: ...  # fmt: skip  # a text of several ids gives a DataFrame
     def returns(self, strategy=None, *, risk_pct=None, start=None, end=None, period="daily"):  # type: ignore[no-untyped-def]
         """Returns as fractions: of all strategies or of a list, a column each, or of one. `start` and `end` are inclusive."""
         query = {"risk_pct": risk_pct, "period": period, "from": _day(start), "to": _day(end)}

@@ -8,6 +8,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.request
@@ -73,9 +74,9 @@ class Transport:
     """GET requests to one service, "history" or "signals". An attempt that may succeed later is repeated `retries` times."""
 
     def __init__(self, service: str, base: str, timeout: float, retries: int, headers: Mapping[str, str] = {}) -> None:
-        if urlsplit(base).scheme not in ("http", "https") or not urlsplit(base).netloc:
-            raise ValueError(f"expected the address of a service, such as https://data.example.com, got {base!r}")
         self.service, self.base, self.timeout, self.retries = service, base.rstrip("/"), timeout, retries
+        if not re.match("https?://[^/]", self.base) or self.base.endswith("/v1"):
+            raise ValueError(f"expected the address of a service without /v1, as https://a.example, got {base!r}")
         self.headers = {"Accept-Encoding": "gzip", "User-Agent": "highwater-client-python", **headers}
         self.opener = urllib.request.build_opener(_SameOrigin)
 

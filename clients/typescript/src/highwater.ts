@@ -132,7 +132,8 @@ function textOf(query: object = {}): string {
 async function versionOf(read: Read, { version, asOf, ...options }: OpenOptions): Promise<string> {
   if (version === undefined && asOf === undefined) return newestVersion(read, options)
   const onDay = `/v1/dataset/versions?as_of=${encodeURIComponent(asOf ?? '')}` // redirects to the dataset of the day
-  const { data } = await read<Wire.DatasetAnswer>(version ? pinned(version, 'dataset') : onDay, options)
+  const at = version === undefined ? onDay : pinned(version, 'dataset')
+  const { data } = await read<Wire.DatasetAnswer>(at, options)
   return data.version
 }
 

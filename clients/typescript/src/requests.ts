@@ -31,7 +31,7 @@ const REVALIDATES = !('document' in globalThis || 'importScripts' in globalThis)
 
 /**
  * Reads from `base`. An immutable answer that is in the cache is not requested again; any other is revalidated with its
- * ETag.
+ * ETag. Throws `TypeError` if `base` is no address of a service.
  */
 export function createTransport(
   base: string,
@@ -45,6 +45,8 @@ export function createTransport(
   init: RequestInit = {},
 ) {
   const root = base.replace(/\/+$/, '')
+  if (!/^https?:\/\/[^/]/.test(root) || root.endsWith('/v1'))
+    throw new TypeError(`expected the address of a service without /v1, as https://a.example, got '${base}'`)
   const cache = createAnswerCache(cachedCharacters)
 
   /** An answer past the cache, unchecked; with `etag` no bytes if it is still the same. */

@@ -145,8 +145,9 @@ class Numbers(unittest.TestCase):
             (again.code, again.details, again.request_id, str(again)),
             (error.code, error.details, error.request_id, str(error)),
         )
-        for order in ({"base": "data.example.com"}, {"base": URL, "version": VERSION, "as_of": "2026-01-01"}):
-            with self.assertRaises(ValueError):
+        both = {"base": URL, "version": VERSION, "as_of": "2026-01-01"}
+        for order in ({"base": "data.example.com"}, {"base": "127.0.0.1:80"}, {"base": "http://a.test/v1/"}, both):
+            with self.assertRaisesRegex(ValueError, "without /v1, as https://a.example, got '" if len(order) == 1 else "leave one out"):
                 Highwater(**order)
 
     def test_faults_have_the_codes_that_they_have_in_the_other_client(self):

@@ -19,6 +19,13 @@ function script(answers: readonly ((path: string) => Response)[], options: Clien
   return { sent, read: createTransport('http://service.test/base/', { fetch, ...options }, 'history').read }
 }
 
+test('the client refuses what is no address of a service before any request', () => {
+  for (const address of ['', '127.0.0.1:80', 'http://', 'http://a.test/v1/'])
+    expect(() => createTransport(address, {}, 'history')).toThrow(
+      `without /v1, as https://a.example, got '${address}'`,
+    )
+})
+
 const fine = () => Response.json({ data: 1 })
 
 test.each([

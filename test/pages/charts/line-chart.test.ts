@@ -223,7 +223,7 @@ test('lines of any number, names and ends are named in their order, none over an
   const end = fc.record({
     name: fc.oneof(
       fc.string({ minLength: 1, maxLength: 60 }),
-      fc.constantFrom('W'.repeat(40), '漢'.repeat(20)),
+      fc.constantFrom('W'.repeat(40), '漢'.repeat(20), 'Holding BTCUSDT-PERP of some other exchange'),
     ),
     kind: fc.constantFrom('main', 'series1'),
     value: fc.constantFrom('1.25×', 'ruined', '2.0 × 10²² times'),
@@ -233,15 +233,29 @@ test('lines of any number, names and ends are named in their order, none over an
   forAll(fc.array(end, { minLength: 1, maxLength: 13 }), ends => {
     const texts = withClass(endLabels(ends, plot), 'name')
     expect(texts).toHaveLength(ends.length)
-    for (const [i, { attributes, text }] of texts.entries()) {
-      expect(Number(attributes.x) + emsOf(text) * 11).toBeLessThanOrEqual(620 + 128)
+    let above = 0
+    for (const { attributes, text, children } of texts) {
+      const rows = [text, ...children.filter(({ name }) => name === 'tspan').map(({ text }) => text)]
+      for (const row of rows) expect(Number(attributes.x) + emsOf(row) * 11).toBeLessThanOrEqual(620 + 144)
       const y = Number(attributes.y)
-      expect(y - Number(texts[i - 1]?.attributes.y ?? 0)).toBeGreaterThanOrEqual(12.3)
-      expect(y >= plot.top - 6.3 && y <= plot.bottom).toBe(true)
+      expect(y - above).toBeGreaterThanOrEqual(12.3)
+      above = y + (rows.length - 1) * 12.5
+      expect(y >= plot.top && above <= plot.bottom + 0.1).toBe(true)
     }
     const order = ends.toSorted((a, b) => a.y - b.y).map(({ kind }) => `name ${kind}`)
     expect(texts.map(({ attributes }) => attributes.class)).toEqual(order)
   })
+})
+
+test('a name that is too long for a row has two, and in a picture of synthetic data no mark of it', () => {
+  const line = { kind: 'other' as const, first: FIRST, values: Float64Array.of(1, 1.5) }
+  const lines = ['Holding BTCUSDT-SPOT-SYNTHETIC', 'Willow (synthetic)'].map(name => ({ ...line, name }))
+  const chart = chartOf([1, 1], { lines, caveat: 'synthetic data' })
+  const rows = withClass(lineChart(chart), 'name').map(({ text, children }) => [
+    text,
+    ...children.map(({ text }) => text),
+  ])
+  expect(rows).toEqual([['Holding BTCUSDT-', 'SPOT-SYNTHETIC', '1.50×'], ['Willow 1.50×']])
 })
 
 test('lines of one chart are named above it for narrow screens; a line that is alone is not', () => {
@@ -274,6 +288,8 @@ test('a line that is flat is in the middle, and so is a single day', () => {
   expect(Math.abs(x - middle[0]!)).toBeLessThanOrEqual(1)
   expect(Math.abs(y - middle[1]!)).toBeLessThanOrEqual(3)
   const flat = chartOf([2, 2, 2], { y: 'linear' })
+  const unhurt = drawdownChartOf(flat, 'Below the peak', FIRST, new Float64Array(3))
+  expect(chartScales(unhurt).ticks.every(tick => tick <= 0)).toBe(true)
   expect(linePoints(lineChart(flat), 'main').every(([, py]) => Math.abs(py - middle[1]!) < 20)).toBe(true)
 })
 

@@ -201,6 +201,9 @@ test('a histogram has a bar for each bin with days, side by side, in the colour 
   expect([gain[0]! - loss[0]!, last[0]! - gain[0]!, last[0]! + last[2]!]).toEqual([310, 155, 620])
   expect(withClass(text, 'loss')).toHaveLength(1)
   expect(descriptionOf(text)).toBe('14 days in 4 bins, most of them (8) from 0\u202f% to 0.5\u202f%.')
+  const lone = histogram({ ...frame, bins: [{ from_pct: 12.3, to_pct: 12.30002, days: 3 }] })
+  expect(boxesOf(lone)[0]!.filter((_, i) => i % 2 === 0)).toEqual([310, 6])
+  expect(lone).toContain('>12.4\u202f%<')
 })
 
 test('a legend shows each name with a sample of its line', () => {
