@@ -46,7 +46,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
   /** Shows the address, as soon as the series are loaded. An address that was left meanwhile is not drawn. */
   const show = async (): Promise<void> => {
     const wanted = address
-    view.expect()
+    view.expect(true)
     page.onAddress(wanted)
     try {
       const model = page.modelOf(await load(), wanted)
@@ -58,7 +58,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
       showChoice(wanted, all)
       say('#problem', [...refused, ...(days === null ? [NO_RANGE] : [])].join(' '))
     } catch (error) {
-      view.stop()
+      view.expect(false)
       say('#problem', sentenceOf(error))
     }
   }
@@ -114,8 +114,10 @@ const sectionsOf = <Series, Model>({ sections, charts }: ChartPage<Series, Model
   Object.fromEntries(
     Object.entries(sections).map(([name, section]) => [
       name,
-      ({ model, days, hasNumbers }: Shown<Model>) =>
-        section(model, days) + (hasNumbers ? numbersOf(charts[name]?.(model, days) ?? []) : ''),
+      ({ model, days, hasNumbers }: Shown<Model>) => {
+        const drawn = hasNumbers ? (charts[name]?.(model, days) ?? []) : []
+        return section(model, days) + drawn.map(numbersOf).join('')
+      },
     ]),
   )
 
@@ -175,10 +177,5 @@ function daysIn(all: Days, { from, to }: Address): Days | null {
   return days.from < days.to ? days : null
 }
 
-const numbersOf = (charts: readonly LineChart[]): string =>
-  charts
-    .map(
-      chart =>
-        `<button type="button" data-csv="${chart.id}">CSV: ${escapeText(chart.title)}</button>${chartTable(chart)}`,
-    )
-    .join('')
+const numbersOf = (chart: LineChart): string =>
+  `<button type="button" data-csv="${chart.id}">CSV: ${escapeText(chart.title)}</button>${chartTable(chart)}`

@@ -101,16 +101,10 @@ export const errorPage = (
     },
   )
 
-type Reply = {
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly head?: Piece
-}
-
 async function respond(
   title: string,
   body: Piece,
-  { status = 200, headers = {}, head = html`` }: Reply = {},
+  { status = 200, headers = {}, head = html`` }: { status?: number; headers?: Texts; head?: Piece } = {},
 ): Promise<Response> {
   const text = await html`<!doctype html>
 <html lang="en">
@@ -156,7 +150,6 @@ export const counted = (count: number, name: string): string =>
 export const toned = (tone: string, words: Piece | string | number): Piece =>
   html`<span class="${tone}">${words}</span>`
 
-/** The states of deliveries as people read them, and how they look. */
 const STATES: { readonly [Status in DeliveryState['status']]: readonly [tone: string, word: string] } = {
   owed: ['warn', 'waiting'],
   delivered: ['good', 'delivered'],
