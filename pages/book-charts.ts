@@ -5,7 +5,7 @@ import { drawdowns } from '#core/figures/drawdown.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { drawdownChartOf, equityChartOf, type Line, namedLineChart } from './charts/line-chart.ts'
 import { dayText } from './format.ts'
-import { ALL_DAYS, type Range } from './sheet/model.ts'
+import type { Range } from './sheet/model.ts'
 
 /** Beside the series, what the page contains for its script. */
 export type BookFacts = { readonly caveat: string | null }
@@ -13,15 +13,13 @@ export type BookFacts = { readonly caveat: string | null }
 /** The style sheet draws so many series differently: instruments after the first one. */
 const SERIES = 12
 
-/**
- * What the charts draw over a range, every line from 1 before its first day on; `held` are the returns of holding each
- * instrument, by its name. A range of fewer than two days, or after a ruin, is that of all days, as in a sheet.
- */
+/** The charts over a range: every line is 1 before its first day. One without two days, or after a ruin, is that of all days. */
 export function bookModel(
   { caveat }: BookFacts,
   whole: Series,
+  /** Returns of holding each instrument, by its name. */
   held: ReadonlyMap<string, Series>,
-  range: Range = ALL_DAYS,
+  range: Range = { from: null, to: null },
 ) {
   const part = sliceSeries(whole, range.from, range.to)
   const isAlive = equityCurve(whole.values)[part.first - whole.first - 1] !== 0

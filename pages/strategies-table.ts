@@ -50,8 +50,7 @@ function historyOf(strategy: StrategyData): Markup {
   const { window, daily, ended, figures } = strategy
   const { ruin_t } = figures.values
   const since = openSince(strategy)
-  const { length } = daily.values
-  const days = html`<data value="${length}" title="from ${window.from ?? NONE} on">${counted(length, 'day')}</data>`
+  const days = html`<data value="${daily.values.length}" title="from ${window.from ?? NONE} on">${counted(daily.values.length, 'day')}</data>`
   const present = [
     since !== null && html`open since ${shortDate(since)}`,
     typeof ruin_t === 'string' && html`ruined on ${shortDate(ruin_t)}`,
@@ -68,23 +67,18 @@ export const strategiesTable = (
   snapshot: Snapshot,
   isChoice: boolean,
   others: readonly FigureRow[] = [],
-): Markup => {
-  const [instrument, ...more] = new Set(snapshot.strategies.map(each => each.instrument))
-  const traded = (strategy: StrategyData) =>
-    more.length === 0 ? '' : html`<br><span class="note">${strategy.instrument}</span>`
-  return html`<section aria-labelledby="all"><h2 id="all">Strategies</h2>
-<p class="note">Each ${more.length === 0 ? html`trades ${instrument}, and is here` : 'is here'} at its own base risk. A name opens the fact sheet. Those that ended, were ruined or have fewer than ${FEWEST_DAYS} days stay last, however the table is sorted. Of “Verified”: ${LIMIT} What the columns say: ${FIGURES.map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
+): Markup => html`<section aria-labelledby="all"><h2 id="all">Strategies</h2>
+<p class="note">Each at its own base risk. A name opens the fact sheet. Those that ended, were ruined or have fewer than ${FEWEST_DAYS} days stay last, however the table is sorted. Of “Verified”: ${LIMIT} What the columns say: ${FIGURES.map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
 ${filters(snapshot)}
 <div class="scroll${isChoice || snapshot.strategies.length > MOST_ROWS ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book stacked" id="strategies" data-sortable>
 <thead><tr><th scope="col">Strategy</th>${COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${snapshot.strategies
-    .toSorted((a, b) => rankOf(a) - rankOf(b))
-    .map(
-      strategy => html`
-<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? html`<input data-with-script type="checkbox" name="with" value="${strategy.id}" aria-label="Choose ${strategy.name}"> ` : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}${traded(strategy)}</th>${COLUMNS.map(([title, cellOf]) => stackedCell(title, cellOf(strategy, snapshot)))}</tr>`,
-    )}</tbody></table></div>
+  .toSorted((a, b) => rankOf(a) - rankOf(b))
+  .map(
+    strategy => html`
+<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? html`<input data-with-script type="checkbox" name="with" value="${strategy.id}" aria-label="Choose ${strategy.name}"> ` : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}<br><span class="note">${strategy.instrument}</span></th>${COLUMNS.map(([title, cellOf]) => stackedCell(title, cellOf(strategy, snapshot)))}</tr>`,
+  )}</tbody></table></div>
 ${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
-}
 
 /** Those with a Sharpe ratio come first, those that ended or were ruined last, and each part is in the order of the catalogue. */
 const rankOf = ({ ended, figures: { values } }: StrategyData): number =>
@@ -139,8 +133,8 @@ const choiceAmong = (
 const [WIDTH, HEIGHT] = [160, 32]
 
 /**
- * An `svg` element with equity on a logarithmic scale, in whole units, and a cross at the end of a ruined account: half a kilobyte for any number of `values`. It has no name,
- * because the figures of its row say the same.
+ * An `svg` element with equity on a logarithmic scale up to a ruin, a cross, in whole units: half a kilobyte for any number of
+ * `values`. It has no name, because the figures of its row say the same.
  */
 export function sparkline(values: Float64Array): string {
   const ruin = values.findIndex(value => value <= 0)
@@ -152,8 +146,8 @@ export function sparkline(values: Float64Array): string {
   const path = runsOf(known, i => 2 + i * step, y, 3)
     .map(pathText)
     .join('')
-  const [x, middle] = [2 + (ruin - 1) * step, y(known[ruin - 1] || 1)].map(Math.round) as [number, number]
-  const [left, top] = [Math.max(x - 5, 0), Math.min(Math.max(middle, 5), HEIGHT - 5) - 5]
+  const left = Math.min(Math.max(Math.round((ruin - 1) * step) - 3, 0), WIDTH - 10)
+  const top = Math.min(Math.max(Math.round(y(known.at(-1) || 1)) - 5, 0), HEIGHT - 10)
   const cross = ruin > 0 ? `M${left} ${top}l10 10M${left + 10} ${top}l-10 10` : ''
   return `<svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true"><path class="line main" d="${path}${cross}"/></svg>`
 }

@@ -27,11 +27,7 @@ export function barChart(chart: BarChart): string {
   const { width, plot } = area
   const [low, high] = [minIndex(values), maxIndex(values)]
   // Numbers stand at the ends of bars, above the names.
-  const ends = {
-    ...plot,
-    top: plot.top + (chart.caveat == null ? 16 : 22),
-    bottom: plot.bottom - (values[low]! < 0 ? 22 : 0),
-  }
+  const ends = { ...plot, top: plot.top + 22, bottom: plot.bottom - (values[low]! < 0 ? 22 : 0) }
   const { y } = linearAxis(Math.min(values[low]!, 0), Math.max(values[high]!, 0), ends, false)
   const step = width / bars.length
   const numbers = values.map(value => {

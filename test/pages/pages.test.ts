@@ -191,7 +191,6 @@ test('the table of strategies shows what is short, open, ruined or ended, and ha
     ['ended', 'ended', '300 days to 24 Feb 2024, ended: The exchange closed.'],
   ])
   expect(rows.map(row => row.includes('l10 10M'))).toEqual(said.map(([id]) => id === 'ruined'))
-  expect(rows[1]).toContain('>ETHUSDT-PERP<')
   expect(rows[3]).not.toContain('%')
   expect(rows[5]).toContain('2 days: too short')
 })
