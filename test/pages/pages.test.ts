@@ -7,7 +7,6 @@ import fc from 'fast-check'
 import { build } from 'rolldown'
 import { expect, test } from 'vitest'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import type { Series } from '#core/figures/series.ts'
 import { ASSETS } from '#pages/assets.ts'
 import { bookModel } from '#pages/book-charts.ts'
 import { anySnapshot } from '#test/support/books/arbitrary-snapshot.ts'
@@ -145,21 +144,18 @@ test('the lines of every instrument differ in the chart of the book', () => {
   expect(new Set([...kinds, 'main']).size).toBe(instruments.length + 1)
 })
 
-test('every line of the book is 1 before the first day of a range, and a range without two days is that of all days', () => {
-  const series = (first: number, values: number[]): Series => ({
-    ...{ period: 'daily', first },
-    values: Float64Array.from(values),
-  })
-  const held = new Map([['A', series(90, [...new Array(10).fill(3), 1, 1, 1])]])
-  const of = (from: number) =>
-    bookModel({ caveat: null }, series(100, [2, 0.5, 0.5, -1, 0]), held, { from, to: null }).equity
-  const firstOf = ({ lines, days }: ReturnType<typeof of>) =>
-    lines.map(({ first, values }) => values[days.from - first])
-  expect([of(100), of(101)].map(firstOf)).toEqual([
-    [3, 2],
-    [1.5, 2],
+test('every line of the book is 1 before the first day of a range, and a range after its ruin is that of all days', () => {
+  const book = { period: 'daily', first: 100, values: Float64Array.of(2, 0.5, 0.5, -1, 0, 0) } as const
+  const held = new Map([['A', { ...book, first: 99, values: Float64Array.of(3, 1, 1, 1) }]])
+  const firstOf = (from: number) => {
+    const { lines, days } = bookModel({ caveat: null }, book, held, { from, to: null }).equity
+    return [days.from, ...lines.map(({ first, values }) => values[days.from - first])]
+  }
+  expect([100, 101, 104].map(firstOf)).toEqual([
+    [100, 3, 2],
+    [101, 1.5, 2],
+    [100, 3, 2],
   ])
-  expect(of(104).days).toEqual({ from: 100, to: 104 })
 })
 
 test('the book and the explorer of 300 strategies are whole and take less than 200 bytes compressed for each', () => {
