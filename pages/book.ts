@@ -1,12 +1,11 @@
 // The page of a book: what it is, how all of it did together, and every strategy in a table.
 import { html, raw } from 'hono/html'
+import { toIsoDate } from '#core/calendar.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { FigureValues } from '#core/figures/figure.ts'
-import { lastDay } from '#core/figures/series.ts'
-import { type BookFacts, bookCharts, bookModel } from './book-charts.ts'
-import { namedLineChart } from './charts/line-chart.ts'
+import { BOOK_SECTIONS, type BookFacts, bookModel } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
 import { caveatOf, counted, dayText, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
 import { dataBlock, type Markup, type Page, rangeButtons } from './layout.ts'
@@ -39,7 +38,7 @@ const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
     ? html``
     : html`<section><h2>Removed strategies</h2><ul>${removed.map(
         ({ id, name, on, reason, published_since, days }) =>
-          html`<li>${name} (${id}), ${decimal(days, 0)} days, published since ${published_since === null ? NONE : dayText(published_since)}, removed on ${dayText(on)}. Reason: ${reason}</li>`,
+          html`<li>${name} (${id}), ${counted(days, 'day')}, published since ${published_since === null ? NONE : dayText(published_since)}, removed on ${dayText(on)}. Reason: ${reason}</li>`,
       )}</ul></section>`
 
 const countOf = (count: number): string => counted(count, 'strategy', 'strategies')
@@ -63,17 +62,14 @@ function together(snapshot: Snapshot): Markup {
   if (published.values.length === 0) return html`<p>No strategy has a day yet.</p>`
   const facts: BookFacts = { caveat: caveatOf(dataset) }
   const held = new Map(benchmarks.map(({ instrument, daily }) => [instrument, daily]))
-  const days = { from: published.first, to: lastDay(published) }
-  const { equity, underwater } = bookCharts(facts, bookModel(published, held), days)
+  const model = bookModel(facts, published, held)
   return html`<section><h2>All of them, equally weighted</h2>
 <p class="note">Equal parts of the strategies alive on each day, at base risk, rebalanced daily.
-Days before a strategy was published are in it; adding or removing one changes the past.</p>
+Days before a strategy was published are in it; adding or removing one changes the past. The figures are of all days: ${dayText(toIsoDate(model.all.from))} to ${dayText(toIsoDate(model.all.to))}.</p>
 <dl class="tiles">${tiles(HEADLINE, publishFigures(book.values))}${tiles(SPREAD, diversification.values)}</dl>
 ${rangeButtons()}
-<p class="note">Equity, logarithmic</p>
-<div data-section="equity">${raw(namedLineChart(equity))}</div>
-<p class="note">Drawdown</p>
-<div data-section="underwater">${raw(namedLineChart(underwater))}</div>
+<div data-section="equity">${raw(BOOK_SECTIONS.equity(model))}</div>
+<div data-section="underwater">${raw(BOOK_SECTIONS.underwater(model))}</div>
 <p class="files">Download: <a href="benchmark.csv" download>returns of the book and of its instruments</a>, <a href="export.daily.csv" download>daily</a> and
 <a href="export.weekly.csv" download>weekly returns of all strategies</a> (CSV); <a href="summary.json">figures of the book</a>, <a href="strategies.json">of the strategies</a> (JSON).</p>
 <script type="application/json" id="facts">${dataBlock(facts)}</script>

@@ -73,7 +73,9 @@ export function figureOf(values: FigureValues, [path, , print]: FigureRow) {
   if (days === null) return figure(value, print)
   const none = days < (DAYS_OF[path] ?? 0) ? `${counted(days, 'day')}: too short` : NONE
   const note =
-    value !== null && path === 'volatility_annualized_pct' && isShort(values) ? ` (${whole(days)} days)` : ''
+    value !== null && path === 'volatility_annualized_pct' && isShort(values)
+      ? ` (${counted(days, 'day')})`
+      : ''
   return html`${figure(value, print, none)}${note}`
 }
 

@@ -218,7 +218,7 @@ const licenceOf = ({ licence, disclaimer }: DatasetRecord) => ({
 
 /** Buttons for the days of charts and for the numbers behind them, and a place for what a script cannot show. */
 export const rangeButtons =
-  (): Markup => html`<p class="ranges" data-with-script>${[1, 3, 5].map(years => html`<button type="button" data-years="${years}">${years} y</button> `)}<button type="button" data-years="all">All days</button> <button type="button" id="numbers">Tables and CSV</button> <span class="note">Ranges are of the charts; all figures are of all days.</span></p>
+  (): Markup => html`<p class="ranges" data-with-script>${[1, 3, 5].map(years => html`<button type="button" data-years="${years}">${years} y</button> `)}<button type="button" data-years="all">All days</button> <button type="button" id="numbers">Tables and CSV</button> <span class="note">Ranges are of the charts; figures stay of all days.</span></p>
 <p class="warning" id="problem" role="alert" hidden></p>`
 
 /** JSON in a `<script>` that no browser executes. No text in it can end the element. */

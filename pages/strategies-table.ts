@@ -7,7 +7,7 @@ import { FEWEST_DAYS } from '#core/figures/series.ts'
 import { logarithmicScale } from './charts/axes.ts'
 import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'
-import { counted, dateText, type FigureRow, figure, figureOf, isShort, whole } from './format.ts'
+import { counted, type FigureRow, figure, figureOf, isShort, NONE, shortDate, whole } from './format.ts'
 import type { Markup } from './layout.ts'
 import {
   acceptedOf,
@@ -29,7 +29,6 @@ const COLUMNS: readonly (readonly [
   cellOf: (strategy: StrategyData, snapshot: Snapshot) => unknown,
 ])[] = [
   ...FIGURES.map(row => [row[1], (strategy: StrategyData) => figureIn(strategy, row)] as const),
-  ['Instrument', ({ instrument }) => instrument],
   ['History', historyOf],
   [
     'Verified',
@@ -51,14 +50,13 @@ function historyOf(strategy: StrategyData): Markup {
   const { window, daily, ended, figures } = strategy
   const { ruin_t } = figures.values
   const since = openSince(strategy)
-  const parts = [
-    html`<data value="${daily.values.length}">${counted(daily.values.length, 'day')}</data>`,
-    window.from !== null && window.to !== null && html`${dateText(window.from)} to ${dateText(window.to)}`,
-    since !== null && html`position open since ${dateText(since)}`,
-    typeof ruin_t === 'string' && html`ruined on ${dateText(ruin_t)}`,
+  const days = html`<data value="${daily.values.length}" title="from ${window.from ?? NONE} on">${counted(daily.values.length, 'day')}</data>`
+  const present = [
+    since !== null && html`open since ${shortDate(since)}`,
+    typeof ruin_t === 'string' && html`ruined on ${shortDate(ruin_t)}`,
     ended !== null && html`ended: ${ended.reason}`,
-  ]
-  return html`${parts.filter(part => part !== false).map((part, i) => (i === 0 ? part : html`, <br>${part}`))}`
+  ].filter(part => part !== false)
+  return html`${days}${window.to === null ? '' : html` to ${shortDate(window.to)}`}${present.map(part => html`, <br>${part}`)}`
 }
 
 /** A longer table scrolls in its place, so that what follows it can be reached. */
@@ -78,7 +76,7 @@ ${filters(snapshot)}
   .toSorted((a, b) => rankOf(a) - rankOf(b))
   .map(
     strategy => html`
-<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? html`<input data-with-script type="checkbox" name="with" value="${strategy.id}" aria-label="Choose ${strategy.name}"> ` : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}</th>${COLUMNS.map(([title, cellOf]) => stackedCell(title, cellOf(strategy, snapshot)))}</tr>`,
+<tr${filteredBy(strategy)}><th scope="row" dir="auto">${isChoice ? html`<input data-with-script type="checkbox" name="with" value="${strategy.id}" aria-label="Choose ${strategy.name}"> ` : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a>${aliveness(strategy)}<br><span class="note">${strategy.instrument}</span></th>${COLUMNS.map(([title, cellOf]) => stackedCell(title, cellOf(strategy, snapshot)))}</tr>`,
   )}</tbody></table></div>
 ${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
 
@@ -90,7 +88,7 @@ const rankOf = ({ ended, figures: { values } }: StrategyData): number =>
 function filteredBy(strategy: StrategyData): Markup {
   const { verification_state, instrument, daily, ended, figures } = strategy
   const states = [
-    ended === null ? 'running' : 'ended',
+    ended !== null ? 'ended' : figures.values.ruined === true ? 'ruined' : 'running',
     ...(openSince(strategy) === null ? [] : ['open']),
     ...(isShort(figures.values) ? ['short'] : []),
   ]
@@ -101,6 +99,7 @@ const STATE_NAMES = [
   ['running', 'running'],
   ['open', 'with an open position'],
   ['short', `shorter than ${FEWEST_DAYS} days`],
+  ['ruined', 'ruined'],
   ['ended', 'ended'],
 ] as const
 
@@ -134,16 +133,21 @@ const choiceAmong = (
 const [WIDTH, HEIGHT] = [160, 32]
 
 /**
- * An `svg` element with equity on a logarithmic scale, in whole units: half a kilobyte for any number of `values`. It has no name,
- * because the figures of its row say the same.
+ * An `svg` element with equity on a logarithmic scale up to a ruin, a cross, in whole units: half a kilobyte for any number of
+ * `values`. It has no name, because the figures of its row say the same.
  */
 export function sparkline(values: Float64Array): string {
-  const known = values.map(value => (Number.isFinite(value) ? value : Number.NaN))
-  const [low = 1, high = 1] = extent(known, value => (value > 0 ? value : Number.NaN))
+  const ruin = values.findIndex(value => value <= 0)
+  const alive = ruin < 0 ? values : values.subarray(0, ruin)
+  const known = alive.map(value => (Number.isFinite(value) ? value : Number.NaN))
+  const [low = 1, high = 1] = extent(known)
   const { y } = logarithmicScale(low, high, { left: 2, right: WIDTH - 2, top: 2, bottom: HEIGHT - 2 })
   const step = (WIDTH - 4) / Math.max(values.length - 1, 1)
   const path = runsOf(known, i => 2 + i * step, y, 3)
     .map(pathText)
     .join('')
-  return `<svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true"><path class="line main" d="${path}"/></svg>`
+  const left = Math.min(Math.max(Math.round((ruin - 1) * step) - 3, 0), WIDTH - 10)
+  const top = Math.min(Math.max(Math.round(y(known.at(-1) || 1)) - 5, 0), HEIGHT - 10)
+  const cross = ruin > 0 ? `M${left} ${top}l10 10M${left + 10} ${top}l-10 10` : ''
+  return `<svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true"><path class="line main" d="${path}${cross}"/></svg>`
 }

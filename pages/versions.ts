@@ -5,6 +5,7 @@ import type { Declaration } from '#core/contract/payloads/changes.ts'
 import { enteredText } from '#core/dataset/entered.ts'
 import { type Ancestor, listed, reasonOf } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { counted } from './format.ts'
 import { type Markup, type Page, serviceLink } from './layout.ts'
 import { describeRestatement } from './sheet/record.ts'
 
@@ -43,7 +44,7 @@ export function changesOf(ancestor: Ancestor): readonly string[] {
       id =>
         `Rules declared the same, other files of the module: ${id}.${reasonOf(ancestor, 'same_rules', id)}`,
     ),
-    ...[...Map.groupBy(at_once, ({ n, from }) => `${n} days from ${from} on`)].map(
+    ...[...Map.groupBy(at_once, ({ n, from }) => `${counted(n, 'day')} from ${from} on`)].map(
       ([days, of]) => `Published at once: ${days} of ${listed(of.map(({ id }) => id))}.`,
     ),
     ...(changed ?? []),

@@ -1,8 +1,6 @@
 // The script of the page of the book: its table, the range of its charts, and the numbers behind them.
 import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
-import { lastDay } from '#core/figures/series.ts'
-import { type BookFacts, bookCharts, bookModel } from '../book-charts.ts'
-import { namedLineChart } from '../charts/line-chart.ts'
+import { BOOK_SECTIONS, type BookFacts, bookModel } from '../book-charts.ts'
 import { ADDRESS, startCharts } from './chart-page.ts'
 import { pageFacts, startPage } from './dom.ts'
 import { loadReturns } from './load-returns.ts'
@@ -20,16 +18,10 @@ startCharts({
     held.delete(BOOK_COLUMN)
     return { book, held }
   },
-  modelOf: ({ book, held }) => bookModel(book, held),
-  allDays: ({ book }) => ({ from: book.first, to: lastDay(book) }),
-  sections: {
-    equity: (model, days) => namedLineChart(bookCharts(facts, model, days).equity),
-    underwater: (model, days) => namedLineChart(bookCharts(facts, model, days).underwater),
-  },
-  charts: {
-    equity: (model, days) => [bookCharts(facts, model, days).equity],
-    underwater: (model, days) => [bookCharts(facts, model, days).underwater],
-  },
+  modelOf: ({ book, held }, range) => bookModel(facts, book, held, range),
+  allDays: ({ all }) => all,
+  sections: BOOK_SECTIONS,
+  charts: { equity: ({ equity }) => [equity], underwater: ({ underwater }) => [underwater] },
   name: 'equal-weight-book',
   onAddress() {},
 })

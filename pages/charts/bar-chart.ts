@@ -27,7 +27,7 @@ export function barChart(chart: BarChart): string {
   const { width, plot } = area
   const [low, high] = [minIndex(values), maxIndex(values)]
   // Numbers stand at the ends of bars, above the names.
-  const ends = { ...plot, top: plot.top + 16, bottom: plot.bottom - (values[low]! < 0 ? 22 : 0) }
+  const ends = { ...plot, top: plot.top + 22, bottom: plot.bottom - (values[low]! < 0 ? 22 : 0) }
   const { y } = linearAxis(Math.min(values[low]!, 0), Math.max(values[high]!, 0), ends, false)
   const step = width / bars.length
   const numbers = values.map(value => {
@@ -67,6 +67,6 @@ export function barChart(chart: BarChart): string {
 function fitting(texts: readonly string[], step: number): (index: number) => 'always' | 'second' | 'never' {
   const ems = Math.max(...texts.map(emsOf))
   const every = Math.ceil((ems * 11 + 3) / step)
-  const isTight = step * every < ems * 20 + 12 // the last name moves into the drawing
+  const isTight = step * every < ems * 20 + (every === 1 ? 6 : 12) // the last name of some moves into the drawing
   return i => (i % every !== 0 ? 'never' : isTight && (i / every) % 2 !== 0 ? 'second' : 'always')
 }

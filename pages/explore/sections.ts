@@ -99,16 +99,17 @@ export const FIGURES: readonly FigureRow[] = [
   ['sharpe_weekly_annualized', 'Sharpe, weekly', hundredths],
 ]
 
-function figuresTable({ portfolio, members }: ExploreModel): string {
+function figuresTable({ portfolio, members, days }: ExploreModel): string {
   if (portfolio === null) return ''
+  const isSame = days !== null || members.length === 1
   const row = (member: Member) =>
-    html`<tr><th scope="row">${member.name}</th>${stackedCell('Days', daysOf(member))}${stackedCell(
+    html`<tr><th scope="row">${member.name}</th>${isSame ? '' : stackedCell('Days', daysOf(member))}${stackedCell(
       'Share',
       figure(member.share, part => percent(100 * part)),
     )}${FIGURES.map(each => stackedCell(each[1], figureOf(member.figures, each)))}</tr>`
   return scrolling(
     'Figures',
-    html`<table class="stacked figures-of"><thead><tr><th scope="col">Strategy</th><th scope="col">Days</th><th scope="col">Share</th>${FIGURES.map(([field, title]) => html`<th scope="col">${term(`of-${field}`, title)}</th>`)}</tr></thead><tbody>${[portfolio, ...members].map(row)}</tbody></table>`,
+    html`<table class="stacked figures-of">${isSame ? html`<caption>Each over ${daysOf(portfolio)}.</caption>` : ''}<thead><tr><th scope="col">Strategy</th>${isSame ? '' : html`<th scope="col">Days</th>`}<th scope="col">Share</th>${FIGURES.map(([field, title]) => html`<th scope="col">${term(`of-${field}`, title)}</th>`)}</tr></thead><tbody>${[portfolio, ...members].map(row)}</tbody></table>`,
   )
 }
 
@@ -116,7 +117,7 @@ function daysOf({ daily: { values }, figures: { start, end } }: Member): Markup 
   const length = html`<data value="${values.length}">${counted(values.length, 'day')}</data>`
   return values.length === 0
     ? length
-    : html`${length}, <br>${dateText(String(start))} to ${dateText(String(end))}`
+    : html`${length}, ${dateText(String(start))} to ${dateText(String(end))}`
 }
 
 function correlationTable({ members, correlation, days }: ExploreModel): string {

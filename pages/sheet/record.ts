@@ -137,7 +137,7 @@ function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: S
   const later = lineage.filter(each => effectiveInstant(each) > (published_since ?? ''))
   const added = later.flatMap(({ at_once = [] }) => at_once).filter(each => each.id === id)
   const most = Math.max(...added.map(({ n }) => n))
-  return added.length === 0 ? null : `up to ${whole(most)} days after it, not as they happened`
+  return added.length === 0 ? null : `up to ${counted(most, 'day')} after it, not as they happened`
 }
 
 /** Why it is over, and a position that is open at the end of the series: it is in its returns, and in no table of trades. */

@@ -18,6 +18,7 @@ import {
   namedLineChart,
 } from '../charts/line-chart.ts'
 import {
+  counted,
   dateText,
   dayText,
   decimal,
@@ -65,7 +66,7 @@ export const HEADLINE: readonly FigureRow[] = [
 /** The figures at the head of the sheet, as a tile has them: the second below the first. */
 export const AT_LEVEL: readonly FigureRow[] = [
   ...HEADLINE.slice(0, 3),
-  ['time_underwater/longest_days', 'under water', value => `${whole(value)} days`],
+  ['time_underwater/longest_days', 'under water', value => counted(value, 'day')],
   ...HEADLINE.slice(3),
   ['sortino_daily_annualized', 'Sortino', hundredths],
 ]
@@ -122,7 +123,7 @@ const inPercent = (value: number): string => percent(value, 0)
 
 /** Percent; without a year of days, how many there are. */
 const yearFigure = ({ ahead, path }: SheetModel, name: string, print: FigureRow[2]) =>
-  figure(numberOf(ahead[name]), print, `${whole(path.daily.values.length)} days: too short`)
+  figure(numberOf(ahead[name]), print, `${counted(path.daily.values.length, 'day')}: too short`)
 
 const isAll = ({ days, all }: Pick<SheetModel, 'days' | 'all'>): boolean =>
   days.from === all.from && days.to === all.to
@@ -130,7 +131,7 @@ const isAll = ({ days, all }: Pick<SheetModel, 'days' | 'all'>): boolean =>
 function daysText({ days: { from, to }, all, path }: SheetModel): Text {
   const count = path.daily.values.length
   if (count === 0) return 'No day yet: there is nothing to draw or to compute.'
-  const text = html`${dateText(toIsoDate(from))} to ${dateText(toIsoDate(to))}, ${whole(count)} ${count === 1 ? 'day' : 'days'}`
+  const text = html`${dateText(toIsoDate(from))} to ${dateText(toIsoDate(to))}, ${counted(count, 'day')}`
   return isAll({ days: { from, to }, all })
     ? html`All days: ${text}.`
     : html`<strong>${text}</strong>; computed here from the published returns. The API has the figures of all days.`
@@ -260,7 +261,7 @@ const QUANTILES = [5, 25, 50, 75, 95] as const
 function ahead(model: SheetModel) {
   const { n_days } = model.figures
   if (numberOf(model.ahead.return_p5_pct) === null)
-    return html`<p>No year can be drawn from ${whole(Number(n_days))} days: it takes ${DAYS_PER_YEAR}.</p>`
+    return html`<p>No year can be drawn from ${counted(Number(n_days), 'day')}: it takes ${DAYS_PER_YEAR}.</p>`
   const cell = (name: string) =>
     html`<td>${shown(`year_ahead/${name}`, yearFigure(model, name, tenths))}</td>`
   const row = (name: string, of: string) =>
@@ -316,7 +317,7 @@ function spread({ path, facts }: SheetModel) {
     ...{ caveat: facts.caveat, size: 'half', bins },
   })
   const rows = Array.from({ length: Math.max(best.length, worst.length) }, (_, i) => [worst[i], best[i]])
-  return html`${raw(chart)}<p class="note">${whole(gain_days)} days gained, ${whole(loss_days)} lost, ${whole(flat_days)} had no return and are not drawn.</p>
+  return html`${raw(chart)}<p class="note">${counted(gain_days, 'day')} gained, ${whole(loss_days)} lost, ${whole(flat_days)} had no return and are not drawn.</p>
 <table><thead><tr><th scope="col" colspan="2">Worst days</th><th scope="col" colspan="2">Best days</th></tr></thead>
 <tbody>${rows.map(
     pair => html`

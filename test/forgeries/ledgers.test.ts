@@ -221,6 +221,6 @@ test.each(['index.html', 'explore.html'])(
     const table = (await forgery.page(page)).split('Verified').at(-1)!
     expect(table.indexOf('Long')).toBeGreaterThan(-1)
     expect(table.indexOf('Two days')).toBeGreaterThan(table.indexOf('Long'))
-    expect(table).toMatch(/Two days -?[−\d.]+ % 2 days: too short -?[−\d.]+ % 2 days: too short/)
+    expect(table).toMatch(/Two days BTCUSDT-PERP -?[−\d.]+ % 2 days: too short -?[−\d.]+ % 2 days: too short/)
   },
 )

@@ -129,6 +129,7 @@ test('strategies are compared over the days that all have, which their figures a
   expect(SECTIONS.status(modelOf('with=birch,hazel&days=own'))).toMatch(
     /^Each over its own days, as its row says; /,
   )
+  expect(SECTIONS.figures(modelOf('with=birch,hazel')).match(/\d+ days(?!:)/g)).toEqual(['340 days'])
   expect(SECTIONS.figures(modelOf('with=birch,hazel&days=own')).match(/\d+ days/g)).toEqual([
     '560 days',
     '400 days',

@@ -8,6 +8,7 @@ import { build } from 'rolldown'
 import { expect, test } from 'vitest'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
+import { bookModel } from '#pages/book-charts.ts'
 import { anySnapshot } from '#test/support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { oddBook } from '#test/support/books/odd-book.ts'
@@ -143,6 +144,20 @@ test('the lines of every instrument differ in the chart of the book', () => {
   expect(new Set([...kinds, 'main']).size).toBe(instruments.length + 1)
 })
 
+test('every line of the book is 1 before the first day of a range, and a range after its ruin is that of all days', () => {
+  const book = { period: 'daily', first: 100, values: Float64Array.of(2, 0.5, 0.5, -1, 0, 0) } as const
+  const held = new Map([['A', { ...book, first: 99, values: Float64Array.of(3, 1, 1, 1) }]])
+  const firstOf = (from: number) => {
+    const { lines, days } = bookModel({ caveat: null }, book, held, { from, to: null }).equity
+    return [days.from, ...lines.map(({ first, values }) => values[days.from - first])]
+  }
+  expect([100, 101, 104].map(firstOf)).toEqual([
+    [100, 3, 2],
+    [101, 1.5, 2],
+    [100, 3, 2],
+  ])
+})
+
 test('the book and the explorer of 300 strategies are whole and take less than 200 bytes compressed for each', () => {
   const pages = pagesOf(oddBook(300))
   for (const file of ['index.html', 'explore.html']) {
@@ -162,19 +177,16 @@ test('the table of strategies shows what is short, open, ruined or ended, and ha
     /data-of="History">(.*?)<\/td>/s.exec(row)![1]!.replaceAll(/<[^>]*>/g, ''),
   ])
   expect(said).toEqual([
-    [
-      'only-open',
-      'running open',
-      '120 days, 2 February 2024 to 31 May 2024, position open since 5 February 2024',
-    ],
-    ['huge', 'running', '397 days, 1 May 2023 to 31 May 2024'],
-    ['usual', 'running', '397 days, 1 May 2023 to 31 May 2024'],
+    ['only-open', 'running open', '120 days to 31 May 2024, open since 5 Feb 2024'],
+    ['huge', 'running', '397 days to 31 May 2024'],
+    ['usual', 'running', '397 days to 31 May 2024'],
     ['no-day', 'running short', '0 days'],
-    ['one-day', 'running short', '1 day, 31 May 2024 to 31 May 2024'],
-    ['two-days', 'running short', '2 days, 30 May 2024 to 31 May 2024'],
-    ['ruined', 'running', '397 days, 1 May 2023 to 31 May 2024, ruined on 17 November 2023'],
-    ['ended', 'ended', '300 days, 1 May 2023 to 24 February 2024, ended: The exchange closed.'],
+    ['one-day', 'running short', '1 day to 31 May 2024'],
+    ['two-days', 'running short', '2 days to 31 May 2024'],
+    ['ruined', 'ruined', '397 days to 31 May 2024, ruined on 17 Nov 2023'],
+    ['ended', 'ended', '300 days to 24 Feb 2024, ended: The exchange closed.'],
   ])
+  expect(rows.map(row => row.includes('l10 10M'))).toEqual(said.map(([id]) => id === 'ruined'))
   expect(rows[3]).not.toContain('%')
   expect(rows[5]).toContain('2 days: too short')
 })

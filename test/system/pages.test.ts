@@ -366,8 +366,10 @@ test('the explorer sorts and filters the table of all strategies, and the addres
   await page.getByLabel('Verified').selectOption('unverified')
   expect(queryOf(page)).toBe('?min_days=2&state=running&verified=unverified&with=birch')
   await page.reload()
-  expect(await names()).toEqual(['<b>Hazel</b> & "co"', 'Stump'])
-  expect(await matches.textContent()).toBe('2 of 4 strategies')
+  expect(await names()).toEqual(['<b>Hazel</b> & "co"'])
+  await page.getByLabel('State').selectOption('ruined')
+  expect(await names()).toEqual(['Stump'])
+  expect(await matches.textContent()).toBe('1 of 4 strategies')
   await page.getByLabel('Choose Birch', { exact: true }).waitFor({ state: 'hidden' })
 })
 
