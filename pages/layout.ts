@@ -1,8 +1,9 @@
 // The frame of every page: head, navigation, what the page is about, and the terms.
 import { html, raw } from 'hono/html'
 import { toCompactInstant } from '#core/calendar.ts'
-import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
+import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
+import { dateText } from './format.ts'
 
 export type Markup = ReturnType<typeof html>
 
@@ -146,8 +147,8 @@ export const layout = (page: PageContent): string =>
     }`,
   })
 
-/** `, entered on 2026-11-26`, if the name of the version says another day. */
-const lateness = ({ entered }: DatasetRecord): string => (entered === null ? '' : `, ${enteredText(entered)}`)
+/** `, entered on 26 November 2026`, if the name of the version says another day. */
+const lateness = ({ entered }: DatasetRecord) => entered && html`, entered on ${dateText(entered)}`
 
 export const citation = (dataset: DatasetRecord, title: string, file: string): Markup =>
   html`${title}, ${dataset.name}, version ${dataset.version}${lateness(dataset)}, <span id="address">${citedAddress(dataset, file)}</span>`

@@ -2,10 +2,9 @@
 import { html } from 'hono/html'
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Declaration } from '#core/contract/payloads/changes.ts'
-import { enteredText } from '#core/dataset/entered.ts'
 import { type Ancestor, listed, reasonOf } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { counted } from './format.ts'
+import { counted, dateText } from './format.ts'
 import { type Markup, type Page, serviceLink } from './layout.ts'
 import { describeRestatement } from './sheet/record.ts'
 
@@ -27,7 +26,7 @@ const row = (ancestor: Ancestor): Markup => {
 <tr><th scope="row"><a href="../${toCompactInstant(ancestor.version)}/index.html"><time datetime="${ancestor.version}">${day}T<wbr>${time}</time></a>${
     ancestor.entered === null
       ? ''
-      : html`<br><span class="note"><time datetime="${ancestor.entered}">${enteredText(ancestor.entered)}</time></span>`
+      : html`<br><span class="note">entered on ${dateText(ancestor.entered)}</span>`
   }</th><td><ul>${changesOf(ancestor).map(change => html`<li>${change}</li>`)}</ul></td></tr>`
 }
 

@@ -8,7 +8,7 @@ import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
 import { equityFromBaseline } from '#core/figures/account-path.ts'
 import { whole } from '#pages/format.ts'
 import { daysOf } from '#pages/layout.ts'
-import { stateName } from '#pages/sheet/record.ts'
+import { originOf, stateName } from '#pages/sheet/record.ts'
 import glyphs from './glyphs.json' with { type: 'json' }
 
 const [WIDTH, HEIGHT] = [600, 315]
@@ -18,20 +18,21 @@ const PLOT = { left: 30, right: 569, top: 100, bottom: 262 }
 type Canvas = Uint8Array
 
 /**
- * The picture of a strategy at base risk, or of the equal-weight book if `sid` is '': the name, the days, how it was checked, the
- * equity, and that data are made up. The id stands for a name with a letter that is not in `glyphs.json`.
+ * The picture of a strategy at base risk, or of the equal-weight book if `sid` is '': the name, the days, what kind
+ * of record it is and when it was entered, the equity, that data are made up, and how it was checked. The id stands for a name with a
+ * letter that is not in `glyphs.json`.
  */
 export function drawPicture(snapshot: Snapshot, sid: string): Uint8Array<ArrayBuffer> {
   const { dataset, strategies } = snapshot
   const strategy = sid === '' ? null : strategyOf(snapshot, sid)!
   const { name, window } = strategy ?? dataset
   const { values } = strategy?.daily ?? equalWeightBookOf(snapshot).daily
-  const what = strategy === null ? `${whole(strategies.length)} strategies` : stateName(strategy)
-  const of = strategy === null ? BOOK : dataset.name
+  const count = `${whole(values.length)} days · ${whole(strategies.length)} strategies`
+  const of = strategy === null ? [BOOK] : [stateName(strategy), dataset.name]
   const canvas = new Uint8Array(WIDTH * HEIGHT)
   drawText(canvas, 'large', 54, isDrawable(name) ? name : sid || BOOK)
-  drawText(canvas, 'small', 80, [daysOf(window), `${whole(values.length)} days`, what].join(' · '))
-  const source = [...(dataset.synthetic ? ['SYNTHETIC DATA'] : []), ...(isDrawable(of) ? [of] : [])]
+  drawText(canvas, 'small', 80, `${daysOf(window)} · ${strategy === null ? count : originOf(strategy)}`)
+  const source = [...(dataset.synthetic ? ['SYNTHETIC DATA'] : []), ...of.filter(isDrawable)]
   drawText(canvas, 'small', 298, source.join(' · '))
   drawEquity(canvas, equityFromBaseline(values))
   return toPng(canvas)

@@ -32,7 +32,8 @@ const toGroup = (value: FigureValue | undefined): FigureValues => (isGroup(value
 const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
   const values = { ...groupOf(strategy, group), ...daysOf(strategy) }
   return html`<dl class="figures">${rows.map(
-    row => html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`,
+    row =>
+      html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${row[0] === 'trials' ? figure(numberOf(groupOf(strategy, group).trials), whole, 'not declared') : figureOf(values, row)}</dd></div>`,
   )}</dl>`
 }
 
@@ -205,7 +206,7 @@ ${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('rescaled', 'rescaled')}`
 export function entriesOf(strategy: StrategyData): string {
   const { entries_asked, entries_refused } = groupOf(strategy, 'replays')
   const [asked, refused] = [numberOf(entries_asked), numberOf(entries_refused)]
-  return asked === null || refused === null
+  return asked === null || refused === null || refused === 0
     ? ''
     : ` Of ${whole(asked)} entries that the module asked for, the leverage cap refused ${whole(refused)}.`
 }

@@ -1,6 +1,6 @@
 // The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
 import { html } from 'hono/html'
-import { effectiveInstant, enteredText, isLongBefore } from '#core/dataset/entered.ts'
+import { effectiveInstant, isLongBefore } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
@@ -11,7 +11,6 @@ import { definition } from '../definitions.ts'
 import {
   counted,
   dateText,
-  dayText,
   decimal,
   type FigureRow,
   figure,
@@ -50,11 +49,19 @@ export function stateName({ verification_state, measured, marking, trades }: Str
 
 export const STATES = ['dual_verified', 'single_verified', 'unverified', 'failed'] as const
 
+/** Days of a ledger may have been traded, or computed afterwards. */
+export const kindOf = ({ marking, module_version }: StrategyData) =>
+  marking === 'reported' ? 'reported returns' : module_version === null ? 'trade ledger' : 'backtest'
+
+/** `backtest, entered 2026-11-27`, for previews. */
+export const originOf = (strategy: StrategyData): string =>
+  `${kindOf(strategy)}, ${strategy.published_since === null ? 'entry not recorded' : `entered ${strategy.published_since.slice(0, 10)}`}`
+
 const ABOUT_MARKING: Readonly<Record<StrategyData['marking'], string>> = {
-  marked: 'Backtest. Open positions are marked at every close.',
+  marked: 'open positions are marked at every close',
   realised:
-    'Backtest. A trade is booked on the day of its exit, because its leverage is unknown: drawdowns within trades do not show.',
-  reported: 'Reported by its provider. Highwater recomputes no return of it.',
+    'a trade is booked on the day of its exit, because its leverage is unknown: drawdowns within trades do not show',
+  reported: 'by its provider; Highwater recomputes none of them',
 }
 
 export const badge = (strategy: StrategyData): Markup => {
@@ -92,9 +99,9 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
   )
   const { idle_since } = strategy
   const rows: readonly (readonly [string, Markup | string | null])[] = [
-    ['Record', ABOUT_MARKING[strategy.marking]],
+    ['Record', `${kindOf(strategy)}: ${ABOUT_MARKING[strategy.marking]}`],
     ['Results', resultsOf(strategy)],
-    ['Published since', publishedOf(strategy, restated.length > 0)],
+    ['Published since', publishedOf(snapshot, strategy)],
     ['Published at once', atOnceOf(snapshot, strategy)],
     ['Last trade', idle_since && html`${dateText(idle_since)}; the time since is its longest without one`],
     ['Same rules', sameRulesOf(snapshot, strategy)],
@@ -111,14 +118,20 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
   return html`<dl class="record">${rows.map(([name, text]) => (text === null ? '' : html`<div><dt>${name}</dt><dd>${text}</dd></div>`))}</dl>`
 }
 
-/** A restatement, another module or another base risk begins a new history. */
-function publishedOf(strategy: StrategyData, isRestated: boolean): string {
+/** If its history begins with a version that did not add it: by a restatement, another module, or after a lost version. */
+export function formOf({ lineage }: Snapshot['dataset'], { id, published_since }: StrategyData): string {
+  const begin = lineage.find(each => effectiveInstant(each) === published_since)
+  return begin?.added.includes(id) === false ? 'in its present form, ' : ''
+}
+
+function publishedOf(snapshot: Snapshot, strategy: StrategyData): Markup | string {
   const { published_since: since, time_stamp: stamp } = strategy
   if (since === null) return 'not recorded by older builds'
-  const seen = stamp === null ? '' : ` at ${stamp.at}, as the certificate in the time stamp says`
+  const at = dateText(stamp?.at ?? since)
+  const seen = stamp === null ? '' : html` on ${at}, as the certificate in the time stamp says`
   const isLate = stamp !== null && isLongBefore(since, stamp.at)
-  const caution = isLate ? `; before ${stamp.at} nothing but the publisher's own clock shows it` : ''
-  return `${since}${isRestated ? ', in its present form' : ''}, ${clockOf(strategy)}${seen}${caution}`
+  const caution = isLate ? html`; before ${at} nothing but the publisher's own clock shows it` : ''
+  return html`${dateText(since)}, ${formOf(snapshot.dataset, strategy)}${clockOf(strategy)}${seen}${caution}`
 }
 
 export const clockOf = ({ time_stamp: stamp }: StrategyData): string =>
@@ -127,7 +140,8 @@ export const clockOf = ({ time_stamp: stamp }: StrategyData): string =>
 /** Declared by the operator: nothing else shows that files of a module that differ have the same rules. */
 function sameRulesOf({ dataset }: Snapshot, { id }: StrategyData): Markup | null {
   const declared = declarationsOf(dataset, 'same_rules', id).map(
-    ({ at, reason }) => html`<li>${at}: other files, declared the same rules. Reason: ${reason}</li>`,
+    ({ at, reason }) =>
+      html`<li>${dateText(at)}: other files, declared the same rules. Reason: ${reason}</li>`,
   )
   return declared.length === 0 ? null : html`<ul>${declared}</ul>`
 }
@@ -142,12 +156,12 @@ function atOnceOf({ dataset: { lineage } }: Snapshot, { id, published_since }: S
 
 /** Why it is over, and a position that is open at the end of the series: it is in its returns, and in no table of trades. */
 export function presentOf(strategy: StrategyData): Markup | string {
-  const { ended, window } = strategy
+  const { ended } = strategy
   const since = openSince(strategy)
   const reason =
     ended === null ? '' : html`<p class="facts">Ended on ${dateText(ended.on)}. Reason: ${ended.reason}</p>`
   if (since === null) return reason
-  return html`${reason}<p class="facts">A position is open since ${dateText(since)}, at the end of ${dayText(window.to ?? since)}: it is in the returns, not among the trades.</p>`
+  return html`${reason}<p class="facts">A position that was opened on ${dateText(since)} is still open at the end of the record: it is in the returns, not among the trades.</p>`
 }
 
 /** The day since which a position is open at the end of the history. */
@@ -164,7 +178,7 @@ export const OF_TRADES: readonly FigureRow[] = [
 ]
 
 const tradesOf = ({ figures }: StrategyData): Markup =>
-  html`${OF_TRADES.map(([path, name, print], i) => html`${i === 0 ? '' : ', '}${term(path, name)} ${figure(numberOf(figures.values[path]), print)}`)}`
+  html`${OF_TRADES.map(([path, name, print], i) => html`${i === 0 ? '' : ', '}${term(path, name)} ${figure(numberOf(figures.values[path]), print)}`)}; at base risk`
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strategy }: StrategyData): string {
   const { funding, measured, trades } = strategy
@@ -200,18 +214,17 @@ const lossOf = ({ measured }: StrategyData): string =>
 const leverageOf = ({ leverage_typical: typical, leverage_max: most }: StrategyData): string =>
   typical === null || most === null
     ? ''
-    : `; leverage at entry, notional over equity: typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
+    : `; leverage at entry, notional over equity, at base risk: typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
 
-export function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
-  return lineage.flatMap(({ version, entered, restated, declared }) =>
-    restated
+const restatementsOf = ({ dataset: { lineage } }: Snapshot, sid: string): Markup[] =>
+  lineage.flatMap(ancestor =>
+    ancestor.restated
       .filter(({ id }) => id === sid)
       .map(
         each =>
-          html`<li>${version}${entered === null ? '' : `, ${enteredText(entered)}`}: ${describeRestatement(each)}.${reasonOf({ declared }, 'restate', sid)}</li>`,
+          html`<li>${dateText(effectiveInstant(ancestor))}: ${describeRestatement(each)}.${reasonOf(ancestor, 'restate', sid)}</li>`,
       ),
   )
-}
 
 /** `2 daily returns, 1 trade, another version of the module`. */
 export function describeRestatement(restatement: Restatement): string {

@@ -27,6 +27,7 @@ import {
   correlationDefinitions,
   correlationSection,
   OF_TRADES,
+  originOf,
   presentOf,
   recordSection,
   stateName,
@@ -63,7 +64,7 @@ const sourceOf = ({ marking, module_version }: StrategyData): string =>
 
 const aboutOf = (strategy: StrategyData): string => {
   const { name, blurb, instrument, window } = strategy
-  return `${name}: ${instrument}, ${daysOf(window)}, ${stateName(strategy)}.${blurb === null ? '' : ` ${blurb}`}`
+  return `${name}: ${instrument}, ${daysOf(window)}, ${originOf(strategy)}, ${stateName(strategy)}.${blurb === null ? '' : ` ${blurb}`}`
 }
 
 function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): Markup {

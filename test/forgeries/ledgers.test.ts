@@ -178,9 +178,9 @@ test('a publisher who reports other returns than the ledger beside them makes: t
     'reported returns and ledger differ in 96 periods, first from 2023-09-17 to 2023-09-17: 1.2000 % is reported, and 0.0000 % follows from the ledger'
   expect(refused).toContain(`returns/reports.csv: returns_differ of reports: ${found}: correct the returns`)
   const sheet = await sheetOf('reports')
-  expect(sheet).toContain('Checked no return unverified This does not show when the rules were written. ')
+  expect(sheet).toContain('Checked no return recomputed unverified This does not show when the rules were ')
   expect(sheet).toContain(`Accepted finding: ${found}. Reason: ${WHY}`)
-  expect(sheet).toContain('Record Reported by its provider. Highwater recomputes no return of it.')
+  expect(sheet).toContain('Record reported returns: by its provider; Highwater recomputes none of them')
 })
 
 test('a publisher who always has a position in the ledger beside reported returns: the build stops, and that they were not compared stands beside the badge', async () => {

@@ -14,6 +14,7 @@ import { decimal } from '#pages/format.ts'
 import { type SheetFacts, sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
 import { type Range, sheetModel } from '#pages/sheet/model.ts'
 import { exposureCharts, LATER, SECTIONS } from '#pages/sheet/sections.ts'
+import { sheetPage } from '#pages/sheet/sheet.ts'
 import { aNight, HAND_VERSION, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { oddBook } from '#test/support/books/odd-book.ts'
 import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
@@ -74,12 +75,12 @@ test('a sheet has each replay beside its rescale, and the entries that the lever
   const page = sheetOf(snapshot)
   const text = sectionOf(page, 'replays')
   expect(text).toMatch(/4 %, replayed \S+ % \S+ % \S+ 39 50 7 4 %, rescaled \S+ % \S+ % \S+ $/)
-  expect(sectionOf(page, 'trades')).toContain(
-    'Of 40 entries that the module asked for, the leverage cap refused 0.',
-  )
+  expect(page).toContain('Of 40 entries that the module asked for, the leverage cap refused 2.')
   const without = sheetOf(handSnapshot([strategy('s', 0)]))
   expect(without).not.toContain('class="replays"')
-  expect(without).not.toContain('the module asked for')
+  const replays = { ...night.replays!, entries: { asked: 40, refused: 0 } }
+  const none = sheetOf(handSnapshot([strategy('s', 0, { night: { ...night, replays } })]))
+  for (const page of [without, none]) expect(page).not.toContain('the module asked for')
 })
 
 test('a sheet draws the book and correlates with it and with the rest of it, unless the book is the strategy alone', () => {
@@ -164,8 +165,10 @@ test.each([
 const LIVE = 'Live: no live record yet this version publishes none'
 
 /** The six facts of a strategy of a book with these versions, a line each. */
-function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']> = {}): string[] {
-  const [, text = ''] = /<dl class="verdict">(.*?)<\/dl>/s.exec(sheetOf(handSnapshot([given], dataset))) ?? []
+function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']>, level: number | null = null) {
+  const snapshot = handSnapshot([given], dataset)
+  const page = String(sheetPage(snapshot, snapshot.strategies[0]!, level).body)
+  const [, text = ''] = /<dl class="verdict">(.*?)<\/dl>/s.exec(page) ?? []
   return text
     .split('</div>')
     .slice(0, -1)
@@ -180,9 +183,9 @@ function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']> = 
 
 const trade = { entry_time: 1.4e12, exit_time: 1.41e12, account_return: 0.01 }
 const V1 = '2024-05-01T00:15:00Z'
-const version = (given: Partial<Ancestor>): Ancestor => ({
+const version = (given: Partial<Ancestor>, i: number): Ancestor => ({
   ...{
-    version: V1,
+    version: V1.replace('01', `0${i + 1}`),
     entered: null,
     previous: null,
     added: [],
@@ -210,24 +213,24 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
     [
       'Entered: 1 May 2024 time-stamped by TSA 31 days before this version; earlier days are a backtest',
       'Checked: 1 of 1 trade computed twice, equal This does not show when the rules were written.',
-      'Rules: unchanged since 1 May 2024 digest abcdef012345; files changed, declared the same once version 3 of the module',
-      'History: never restated 2 versions what changed, version by version',
+      'Rules: declared the same since 1 May 2024 digest abcdef012345; files changed once version 3 of the module',
+      'History: no value restated in 2 versions what changed, version by version',
       LIVE,
-      'Enough data?: 10.0 years, 1 trade Sharpe ratio 0.00 ± 0.32 a losing year: 8 of 10 drawn from these days',
+      'Enough data?: 10.0 years, 1 trade Sharpe ratio 0.00 ± 0.32 (standard error) at base risk, all days: a losing year in 8 of 10 drawn',
     ],
   ],
   [
     'from a ledger, of 20 days and restated, of which a version was lost',
     strategy('s', 0, {
       ...{ returns: wave(20, 0), marking: 'marked', measured: { ...CHECKED, trades_checked: 2 } },
-      ...{ trades: [trade, trade], published_since: HAND_VERSION },
+      ...{ trades: [trade, trade], published_since: '2024-05-03T00:15:00Z' },
     }),
     [{ restated: [restated] }, { not_compared: ['2024-05-02T00:15:00Z'] }, { restated: [restated] }],
     [
-      "Entered: 1 June 2024 by the publisher's own clock with this version; earlier days are a backtest",
+      "Entered: 3 May 2024 in its present form, by the publisher's own clock 29 days before this version; earlier days were not published as they happened",
       'Checked: 2 of 2 trades unverified This does not show when the rules were written.',
       'Rules: not known not made by a module here made from a ledger',
-      'History: restated 2 times 3 versions; 1 could not be compared what changed, version by version',
+      'History: restated 2 times in 3 versions; not known before 1 May 2024; 1 could not be compared what changed, version by version',
       LIVE,
       'Enough data?: 20 days, 2 trades Sharpe ratio 20 days: too short too short to draw a year from',
     ],
@@ -238,7 +241,7 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
     [],
     [
       'Entered: not recorded by older builds what is recorded',
-      'Checked: no return unverified This does not show when the rules were written.',
+      'Checked: no return recomputed unverified This does not show when the rules were written.',
       'Rules: not known not made by a module here made from returns',
       'History: not recorded by older builds what changed, version by version',
       LIVE,
@@ -253,16 +256,37 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
     },
     [{}, { not_compared: ['2024-05-02T00:15:00Z'] }],
     [
-      "Entered: 1 May 2023 by the publisher's own clock; time-stamped by TSA on 20 May 2024 397 days before this version; earlier days are as reported",
-      'Checked: no return unverified This does not show when the rules were written.',
+      "Entered: 1 May 2023 by the publisher's own clock; time-stamped by TSA on 20 May 2024 397 days before this version; earlier days were not published as they happened",
+      'Checked: no return recomputed unverified This does not show when the rules were written.',
       'Rules: not known not made by a module here made from returns',
-      'History: not known in full 2 versions; 1 could not be compared what changed, version by version',
+      'History: not known in full in 2 versions; not known before 1 May 2024; 1 could not be compared what changed, version by version',
       LIVE,
-      'Enough data?: 3 days ruined on 2 January 2024 too short to draw a year from',
+      'Enough data?: 3 days ruined on 2 January 2024, at base risk too short to draw a year from',
     ],
   ],
-])('the verdict on a strategy %s', (_what, given, lineage, expected) => {
-  expect(verdictOf(given, { lineage: lineage.map(version) })).toEqual(expected)
+])('the verdict on a strategy %s, the same at every risk level', (_what, given, lineage, expected) => {
+  for (const level of [null, 0.06])
+    expect(verdictOf(given, { lineage: lineage.map(version) }, level)).toEqual(expected)
+})
+
+test('the verdict says since when files or a version are the same or declared so, and from which version on it compares', () => {
+  const module = { module_version: '3', rules_sha256: 'abc', rules_since: V1.replace('01', '03') }
+  const of = (lineage: readonly Partial<Ancestor>[], given: Partial<HandStrategy> = {}): string => {
+    const gone = { id: 's', name: 'S', on: '2024-05-02', reason: '', published_since: V1, days: 9 }
+    const removed = lineage[1]?.removed ? [gone] : []
+    const all = verdictOf(strategy('s', 0, { ...module, ...given }), {
+      lineage: lineage.map(version),
+      removed,
+    })
+    return all.slice(2, 4).join(' ')
+  }
+  const [added, known] = [{ added: ['s'] }, /: same files .* no value restated in 3 versions what/]
+  expect(of([added, { declared: [{ what: 'same_rules', of: 's', reason: '' }] }, {}])).toMatch(known)
+  expect(of([added], { rules_since: HAND_VERSION })).toMatch(/: entered 1 June .*: first version nothing to/)
+  expect(of([{}, {}], { rules_sha256: null })).toMatch(/: same version since .* not known before 1 May 2024 /)
+  expect(of([added, {}, { changed: null }])).toMatch(/: same version .* other changes not recorded what/)
+  const back = of([{ restated: [restated] }, { removed: ['s'] }, added])
+  expect(back).toContain('added again nothing to compare yet; added again on 3 May 2024, removed before what')
 })
 
 test('a sheet has the tolerance of a ledger and how far its results are from the recomputed ones', () => {
@@ -368,7 +392,7 @@ test('every sheet of a book of odd strategies has no number that is none, and sa
   expect(text('no-day')).toContain('No day yet: there is nothing to draw or to compute.')
   expect(text('two-days')).toContain('Sharpe 2 days: too short')
   expect(text('ended')).toContain('Ended on 24 February 2024 . Reason: The exchange closed.')
-  expect(text('only-open')).toContain('A position is open since 5 February 2024')
+  expect(text('only-open')).toContain('A position that was opened on 5 February 2024 is still open')
   expect(text('huge')).toMatch(/Net return \d\.\d × 10²² %/)
 })
 
@@ -396,12 +420,12 @@ const textOf = (file: string, ...strategies: readonly HandStrategy[]): string =>
 
 test('a sheet has the date of the rules beside that of the history, and what was declared of both', () => {
   const text = textOf('strategies/oak/sheet.html', oak, elm)
-  expect(text).toContain(`Published since ${V1}, in its present form`)
+  expect(text).toContain('Published since 1 May 2024 , in its present form')
   expect(text).toContain(
-    'Rules unchanged since 1 March 2024 digest abcdef012345 ; files changed, declared the same once version 3 of the module',
+    'Rules declared the same since 1 March 2024 digest abcdef012345 ; files changed once version 3 of the module',
   )
-  expect(text).toContain(`${V1}: other files, declared the same rules. Reason: a comment`)
-  expect(text).toContain(`${V1}: 2 daily returns. Reason: wrong &lt;prices&gt;`)
+  expect(text).toContain(`1 May 2024 : other files, declared the same rules. Reason: a comment`)
+  expect(text).toContain(`1 May 2024 : 2 daily returns. Reason: wrong &lt;prices&gt;`)
   expect(textOf('strategies/elm/sheet.html', oak, elm)).toContain('Rules not known not made by a module here')
 })
 

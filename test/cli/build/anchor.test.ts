@@ -41,9 +41,9 @@ test('each entry is time-stamped by the command of the page, the next version na
   const { stores, store, build, command, sheet } = await openAnchored()
   expect((await build(anchor, FIRST)).err).not.toContain('warning')
   expect(await build(anchor, SECOND)).toMatchObject({ code: 0 })
-  expect(await sheet(FIRST)).toContain('Z, by the publisher&#39;s own clock</dd>')
+  expect(await sheet(FIRST)).toContain('</time>, by the publisher&#39;s own clock</dd>')
   expect(await sheet(SECOND)).toMatch(
-    /<dd>20\S+Z, time-stamped by Hand Time Stamps at 20\d\d-\d\d-\d\dT[\d:]+Z, as the certificate in the time stamp says<\/dd>/,
+    /<\/time>, time-stamped by Hand Time Stamps on <time datetime="20\d\d-\d\d-\d\dT[\d:]+Z"[^,]+<\/time>, as the certificate in the time stamp says<\/dd>/,
   )
   expect((await build(anchor, SECOND)).code).toBe(0)
 

@@ -115,9 +115,9 @@ test('an open trade of a ledger is in the exposure, which is taken to the end of
 test('a sheet says since when a position is open at the end of the series, and nothing if none is', () => {
   const sheetOf = (id: string) => pagesOf(night.snapshot).get(`strategies/${id}/sheet.html`)!()
   expect(sheetOf('still_open')).toMatch(
-    /A position is open since <time datetime="2024-01-10".*, at the end of 14 January 2024: it is in the returns, not among the trades/,
+    /A position that was opened on <time datetime="2024-01-10".* is still open at the end of the record: it is in the returns, not among the trades/,
   )
-  expect(sheetOf('later')).not.toContain('A position is open')
+  expect(sheetOf('later')).not.toContain('A position that')
   const opened = Object.keys(LEDGERS).map(id => [
     id,
     (of(id).figures.values.fund_dd as FundDueDiligence).exposure.open_since,

@@ -198,6 +198,6 @@ export function aNight(first: string, returns: readonly number[]): NonNullable<H
       doubled: daily(0.9),
     },
     excursions: Array.from({ length: 41 }, (_, i) => ({ adverse: -i / 40, favourable: i / 20 })),
-    replays: { entries: { asked: 40, refused: 0 }, levels: [level(0.01, 0), level(0.04, 7)] },
+    replays: { entries: { asked: 40, refused: 2 }, levels: [level(0.01, 0), level(0.04, 7)] },
   }
 }
