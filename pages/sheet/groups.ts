@@ -7,6 +7,7 @@ import { boxStrip } from '../charts/box-strip.ts'
 import type { Defined } from '../definitions.ts'
 import {
   caveatOf,
+  counted,
   decimal,
   type FigureRow,
   figure,
@@ -65,7 +66,7 @@ const COSTS: readonly FigureRow[] = [
 ]
 
 const probability = (value: number): string => percent(100 * value)
-const days = (value: number): string => `${whole(value)} days`
+const days = (value: number): string => counted(value, 'day')
 
 const RISK_ADJUSTED: readonly FigureRow[] = [
   ['sharpe_std_error', 'Standard error of the Sharpe ratio', hundredths],
@@ -206,7 +207,7 @@ export function entriesOf(strategy: StrategyData): string {
   const [asked, refused] = [numberOf(entries_asked), numberOf(entries_refused)]
   return asked === null || refused === null
     ? ''
-    : ` Of ${whole(asked)} entries that the module asked for, the leverage cap refused ${whole(refused)}.`
+    : ` On all days the leverage cap refused ${whole(refused)} of ${counted(asked, 'entry', 'entries')} that the module asked for.`
 }
 
 /** What the names in these sections open, beside those of the head of the sheet. */
