@@ -131,6 +131,7 @@ const timesText = (value: number): string =>
 const chanceText = (value: number): string =>
   value === 0 ? `none of ${whole(YEAR_AHEAD.draws)}` : percent(value, value < 1 ? 2 : 1)
 
+const shortPercent = (value: number): string => percent(value, Math.abs(value) < 10 ? 1 : 0)
 const inPercent = (value: number): string => percent(value, 0)
 
 /** Percent; without a year of days, how many there are. */
@@ -294,7 +295,7 @@ function ahead(model: SheetModel) {
   const { n_days } = model.figures
   if (numberOf(model.ahead.return_p5_pct) === null)
     return html`<p>No year can be drawn from ${counted(Number(n_days), 'day')}: it takes ${DAYS_PER_YEAR}.</p>`
-  const cell = (name: string, print: FigureRow[2] = percent) =>
+  const cell = (name: string, print: FigureRow[2] = shortPercent) =>
     html`<td>${shown(`year_ahead/${name}`, yearFigure(model, name, print))}</td>`
   const row = (name: string, of: string) =>
     html`
@@ -365,11 +366,17 @@ function spread({ path, facts }: SheetModel) {
 }
 
 /** Periods that the publisher does not choose come first. */
-function stress({ stress: { rows, instrument_falls }, facts: { instrument }, benchmarkReturns }: SheetModel) {
+function stress({
+  stress: { rows, instrument_falls },
+  facts: { instrument },
+  benchmarkReturns,
+  path,
+}: SheetModel) {
+  if (path.daily.values.length === 0) return html`<p>No day yet.</p>`
   const none =
     benchmarkReturns === null
       ? `Not compared with ${instrument}`
-      : `Not all prices of ${instrument} are known`
+      : `The prices of ${instrument} are not known on each of these days`
   if (rows.length === 0) return html`<p>${none}; the publisher names no period.</p>`
   const which = isUndefined(instrument_falls)
     ? `${none}; the publisher names these periods.`
@@ -382,7 +389,7 @@ function stress({ stress: { rows, instrument_falls }, facts: { instrument }, ben
 <thead><tr><td></td><th scope="col">${term('stress/rows/return_pct', 'Return')}</th><th scope="col">${term('stress/rows/max_drawdown_pct', 'Max drawdown')}</th><th scope="col">${term('stress/rows/instrument_return_pct', 'Holding it')}</th></tr></thead>
 <tbody>${rows.map(
     row => html`
-<tr><th scope="row">${row.name}${row.by === 'instrument' ? ' in these days' : ''}<br><span class="note">${shortDate(row.from)} to ${shortDate(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${counted(row.days, 'day')} are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
+<tr><th scope="row">${row.by === 'instrument' ? row.name.replace('of the instrument', 'in these days') : row.name}<br><span class="note">${shortDate(row.from)} to ${shortDate(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${counted(row.days, 'day')} are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
   )}
 </tbody></table></div>`
 }
