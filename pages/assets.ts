@@ -1,20 +1,13 @@
 // The scripts, the style sheet and the icon of the pages, as files of a version.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type AssetName, type Integrity, SCRIPTS } from './layout.ts'
-
-export type Asset = {
-  readonly name: AssetName
-  /** In the folder of a version. */
-  readonly file: string
-  readonly mediaType: string
-  readonly bytes: Uint8Array<ArrayBuffer>
-}
+import { type Integrity, SCRIPTS } from './layout.ts'
 
 const read = (path: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(readFileSync(new URL(path, import.meta.url)))
 
-export const ASSETS: readonly Asset[] = [
+/** Their files are in the folder of a version. */
+export const ASSETS = [
   ...SCRIPTS.map(name => ({
     name,
     file: `assets/${name}`,
@@ -22,12 +15,17 @@ export const ASSETS: readonly Asset[] = [
     bytes: read(`./browser/built/${name}`),
   })),
   {
-    name: 'style.css',
+    name: 'style.css' as const,
     file: 'assets/style.css',
     mediaType: 'text/css; charset=utf-8',
     bytes: Uint8Array.from([...read('./style.css'), ...read('./charts.css')]),
   },
-  { name: 'icon.svg', file: 'assets/icon.svg', mediaType: 'image/svg+xml', bytes: read('./icon.svg') },
+  {
+    name: 'icon.svg' as const,
+    file: 'assets/icon.svg',
+    mediaType: 'image/svg+xml',
+    bytes: read('./icon.svg'),
+  },
 ]
 
 /** The digest of a file as the attribute `integrity` spells it, from its SHA-256 in hexadecimal. */

@@ -66,12 +66,14 @@ export function definitions(figures: readonly Defined[]): Markup {
       html`${description}${formula === undefined ? '' : html` <code>${formula}</code>`}${isExplained ? html` <button type="button" class="term" popovertarget="symbols-${group}">Symbols</button>` : ''} API: <code>${answer}/${path}</code>`,
     )
   })
-  return html`${texts}${[...groups].map(symbolsOf)}`
+  return html`${texts}${[...groups].map(
+    ([
+      group,
+      text,
+    ]) => html`<div id="symbols-${group}" popover class="about"><strong>Symbols</strong> ${text}</div>
+`,
+  )}`
 }
-
-const symbolsOf = ([group, text]: readonly [string, string]): Markup =>
-  html`<div id="symbols-${group}" popover class="about"><strong>Symbols</strong> ${text}</div>
-`
 
 /** The definition of a figure that only pages have. */
 export const definition = (id: string, name: string, text: Markup | string): Markup =>

@@ -34,7 +34,6 @@ export const withPower = (text: string): string =>
     return `${sign}${digits === '1' ? '' : `${digits} × `}10${raised.join('')}`
   })
 
-/** A ratio or an amount of money, and a count. */
 export const hundredths = (value: number): string => decimal(value, 2)
 export const whole = (value: number): string => decimal(value, 0)
 

@@ -20,21 +20,14 @@ ${near === null ? '' : html`<p>Did you mean <a href="${near.path}"><bdi>${near.n
   )
 }
 
-const PAGES = ['explore', 'versions', 'check', 'docs']
-
-/** Longer names resemble nothing. */
-const LONGEST_NAME = 64
-
 /** The strategy, or else the page, whose name is nearly the first one in the path. */
 function nearestPage(snapshot: Snapshot, path: string) {
   const [, word = ''] =
     /^\/(?:v1\/snapshots\/[^/]*\/)?(?:strategies\/)?([^/]*?)(?:\.html)?(?:\/|$)/i.exec(path) ?? []
-  const text = word.slice(0, LONGEST_NAME).toLowerCase()
-  const id = nearestTo(
-    text,
-    snapshot.strategies.map(({ id }) => id),
-  )
+  const text = word.slice(0, 64).toLowerCase() // longer names resemble nothing
+  const ids = snapshot.strategies.map(({ id }) => id)
+  const id = nearestTo(text, ids)
   if (id !== null) return { path: `/strategies/${id}`, name: strategyOf(snapshot, id)!.name }
-  const page = nearestTo(text, PAGES)
+  const page = nearestTo(text, ['explore', 'versions', 'check', 'docs'])
   return page === null ? null : { path: `/${page}`, name: `/${page}` }
 }

@@ -13,28 +13,24 @@ export type PageId = 'book' | 'sheet' | 'explore' | 'versions' | 'check'
 /** Where a page leads: a strategy, or '' for a page of the book, and a risk level, null for base risk. */
 export type PageParams = { readonly sid: string; readonly risk_pct: number | null }
 
-export type PageRoute = {
-  readonly id: PageId
-  /** The address that leads to the page of the version that is served. */
-  readonly path: string
-  /** In the folder of the version; `{sid}` stands for the strategy. */
-  readonly file: string
-  /** Of a strategy, and rendered at the risk level of the query, too. */
-  readonly isAtLevels: boolean
-  readonly render: (snapshot: Snapshot, params: PageParams, integrity: Integrity) => string
-}
+export type PageRoute = ReturnType<typeof route>
 
+/**
+ * @param path the address that leads to the page of the version that is served
+ * @param file in the folder of the version; `{sid}` stands for the strategy
+ */
 const route = (
   id: PageId,
   path: string,
   file: string,
   pageOf: (snapshot: Snapshot, params: PageParams) => Page,
-): PageRoute => ({
+) => ({
   id,
   path,
   file,
+  /** Of a strategy, and rendered at the risk level of the query, too. */
   isAtLevels: file.includes('{sid}'),
-  render: (snapshot, params, integrity) =>
+  render: (snapshot: Snapshot, params: PageParams, integrity: Integrity): string =>
     layout({
       ...pageOf(snapshot, params),
       dataset: snapshot.dataset,

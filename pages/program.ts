@@ -82,9 +82,7 @@ const STATES: Readonly<Record<ProgramPreview['deployment_state'], string>> = {
 
 const FIELDS = programPreview.shape
 
-type Caveat = ReturnType<typeof caveatOf>
-
-function state(preview: ProgramPreview, caveat: Caveat): Markup {
+function state(preview: ProgramPreview, caveat: string | null): Markup {
   const { deployment_state, window, as_of, avg_cost_basis, pct_deployed, benchmarks } = preview
   return html`<p class="facts"><strong>${STATES[deployment_state]}</strong></p>
 <dl class="tiles">
@@ -113,7 +111,6 @@ const exactPercent = (value: number): string => percent(value, 2)
 const row = (name: string, value: Markup | string, definition: string): Markup =>
   html`<div><dt>${name}</dt><dd>${value} <span class="note">${definition}</span></dd></div>`
 
-/** The fraction of the days of the window that are over. */
 function passed({ window, as_of }: ProgramPreview): number {
   const [from, to] = [Date.parse(window.from), Date.parse(window.to) + DAY_MS]
   return Math.min(Math.max((Date.parse(as_of ?? window.from) - from) / (to - from), 0), 1)
@@ -132,7 +129,7 @@ const RULES: Readonly<Record<TierName, string>> = {
     'Spends a part of its cash on the first close that touches a step below the highest close so far, on any bar. A new high arms all steps again.',
 }
 
-function rules({ tiers }: ProgramPreview, caveat: Caveat): Markup {
+function rules({ tiers }: ProgramPreview, caveat: string | null): Markup {
   const shares = tiers.map(({ tier, weight }, i) => ({ name: tier, kind: `series${i}`, fraction: weight }))
   return html`<section><h2>How it decides</h2>
 <p>Equal contributions come in at even steps over the window, and each is split by weight among the tiers. A tier has cash of its own, sees only the closes
@@ -141,7 +138,7 @@ ${raw(shareBar('Weights of the tiers', shares, caveat))}
 <dl class="record">${tiers.map(({ tier, weight }) => row(tier, html`<data value="${weight}">${percent(100 * weight)}</data> of each contribution.`, RULES[tier]))}</dl></section>`
 }
 
-function against({ avg_cost_basis, benchmarks }: ProgramPreview, caveat: Caveat): Markup {
+function against({ avg_cost_basis, benchmarks }: ProgramPreview, caveat: string | null): Markup {
   const bars = BENCHMARK_NAMES.map(name => ({ label: NAMES[name], value: benchmarks[name].pct_cheaper }))
   return html`<section><h2 id="benchmarks">Compared with its benchmarks</h2>
 <p class="note">By how many percent one BTC was cheaper than by each benchmark. Below zero it was dearer.</p>
@@ -151,7 +148,7 @@ ${comparison('benchmarks', avg_cost_basis, benchmarks)}
 (<code>at_equal_cash</code>) and the money-weighted return are in the <a href="/docs#/Program/program_performance">performance</a>, which needs the entitlement.</p></section>`
 }
 
-function rolling({ rolling }: ProgramPreview, caveat: Caveat): Markup {
+function rolling({ rolling }: ProgramPreview, caveat: string | null): Markup {
   if (rolling === null) {
     return html`<section><h2>Every start in the history</h2><p>The history is too short for programs of a year.</p></section>`
   }
@@ -247,7 +244,6 @@ const comparison = (
 ${BENCHMARK_NAMES.map(name => html`<tr><th scope="row">${NAMES[name]} <span class="note">${definitionOf(programPreview.shape.benchmarks.shape[name])}</span></th>${cost(against[name].value)}<td>${digits(against[name].pct_cheaper, hundredths)}</td></tr>`)}</tbody></table></div>
 <p class="note">The program, cost averaging and the lump sum pay the costs of their purchases; the market average and holding pay none. The API calls them <code>dca</code>, <code>lump_sum</code>, <code>vwap</code> and <code>hodl</code>. Cheaper: (1 − cost of the program ÷ cost by the benchmark) × 100.</p>`
 
-/** A cost, and what it makes of a thousand dollars. */
 const cost = (value: number | null): Markup =>
   html`<td>${digits(value, hundredths)}</td><td>${value === null ? NONE : decimal(1000 / value, 6)}</td>`
 

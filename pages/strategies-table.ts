@@ -47,7 +47,6 @@ function figureIn({ daily, figures: { values } }: StrategyData, row: FigureRow):
   return html`${line}${isNone ? figure(null, row[2]) : figureOf(values, row)}`
 }
 
-/** How long, from when to when, and what ended it or is not over. */
 function historyOf(strategy: StrategyData): Markup {
   const { window, daily, ended, figures } = strategy
   const { ruin_t } = figures.values
@@ -132,7 +131,6 @@ const choiceAmong = (
     ? ''
     : html`<label>${label} <select name="${name}"><option value="">all</option>${options.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>`
 
-/** Of a line as small as a word. */
 const [WIDTH, HEIGHT] = [160, 32]
 
 /**

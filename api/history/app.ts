@@ -14,7 +14,7 @@ import { createFileHandler, createLogHandler } from './files/stored-files.ts'
 import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
 import { createIconHandler, createRobotsHandler, createSitemapHandler } from './pages/crawlers.ts'
 import { createDocsHandler, DOCS_PATTERN } from './pages/docs.ts'
-import { createAtomHandler, createJsonFeedHandler } from './pages/feed.ts'
+import { createFeedHandler } from './pages/feed.ts'
 import { answerFile, createPageHandler, indexHandler, isFilePath, refuse } from './pages/pages.ts'
 import { createDocumentHandler, createLlmsHandler } from './routes.ts'
 
@@ -45,8 +45,8 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   get(LOG_TEMPLATE, createLogHandler(), LOG_PATTERN)
   get('/', indexHandler)
   for (const page of PAGE_ROUTES.filter(({ path }) => path !== '/')) get(page.path, createPageHandler(page))
-  get('/feed.atom', createAtomHandler())
-  get('/feed.json', createJsonFeedHandler())
+  get('/feed.atom', createFeedHandler('atom+xml'))
+  get('/feed.json', createFeedHandler('feed+json'))
   get('/robots.txt', createRobotsHandler())
   get('/sitemap.xml', createSitemapHandler())
   for (const path of ['/favicon.svg', '/favicon.ico']) get(path, createIconHandler())

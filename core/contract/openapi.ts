@@ -99,16 +99,16 @@ type ToSchema = (schema: z.ZodType, io: 'output' | 'input') => JsonSchema
 type Writer = { readonly service: Service<string>; readonly toSchema: ToSchema }
 
 /** Turns zod schemas into JSON Schema 2020-12, and collects the named ones. */
-function createComponents() {
+function createComponents(): { toSchema: ToSchema; schemas: () => Readonly<Record<string, JsonSchema>> } {
   const named = new Map<string, string>()
   return {
-    toSchema: ((schema, io) => {
+    toSchema(schema, io) {
       const converted = z.toJSONSchema(z.object({ schema }), {
         target: 'draft-2020-12',
         io,
         override: leaveOpen,
       })
-      const { properties, $defs = {} } = JSON.parse(
+      const { properties, $defs = {} }: { properties: { schema: JsonSchema }; $defs?: object } = JSON.parse(
         JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'),
       )
       for (const [name, each] of Object.entries($defs)) {
@@ -117,7 +117,7 @@ function createComponents() {
         named.set(name, text)
       }
       return properties.schema
-    }) satisfies ToSchema,
+    },
     schemas: () =>
       Object.fromEntries(
         [...named].toSorted().map(([name, text]): [string, JsonSchema] => [name, JSON.parse(text)]),

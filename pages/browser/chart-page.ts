@@ -48,7 +48,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
   /** Shows the address, as soon as the series are loaded. An address that was left meanwhile is not drawn. */
   const show = async (): Promise<void> => {
     const wanted = address
-    view.expect()
+    view.expect(true)
     page.onAddress(wanted)
     try {
       const model = page.modelOf(await load(), wanted)
@@ -62,7 +62,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
       showChoice(isDrawn ? wanted : { ...wanted, from: null, to: null }, all)
       say('#problem', [...refused, ...(isDrawn ? [] : [isAlive ? NO_RANGE : AFTER_RUIN])].join(' '))
     } catch (error) {
-      view.stop()
+      view.expect(false)
       say('#problem', sentenceOf(error))
     }
   }
@@ -118,8 +118,10 @@ const sectionsOf = <Series, Model>({ sections, charts }: ChartPage<Series, Model
   Object.fromEntries(
     Object.entries(sections).map(([name, section]) => [
       name,
-      ({ model, days, hasNumbers }: Shown<Model>) =>
-        section(model, days) + (hasNumbers ? numbersOf(charts[name]?.(model, days) ?? []) : ''),
+      ({ model, days, hasNumbers }: Shown<Model>) => {
+        const drawn = hasNumbers ? (charts[name]?.(model, days) ?? []) : []
+        return section(model, days) + drawn.map(numbersOf).join('')
+      },
     ]),
   )
 
@@ -180,10 +182,5 @@ function daysIn(all: Days, { from, to }: Address): Days | null {
   return days.from < days.to ? days : null
 }
 
-const numbersOf = (charts: readonly LineChart[]): string =>
-  charts
-    .map(
-      chart =>
-        `<button type="button" data-csv="${chart.id}">CSV: ${escapeText(chart.title)}</button>${chartTable(chart)}`,
-    )
-    .join('')
+const numbersOf = (chart: LineChart): string =>
+  `<button type="button" data-csv="${chart.id}">CSV: ${escapeText(chart.title)}</button>${chartTable(chart)}`

@@ -11,10 +11,6 @@ declare global {
 /** The one policy of the pages: it gets nothing but the text of sections, which escape every name. */
 const charts = window.trustedTypes?.createPolicy('charts', { createHTML: (text: string) => text })
 
-const setMarkup = (place: Element, text: string): void => {
-  place.innerHTML = charts?.createHTML(text) ?? text
-}
-
 /** The only element of a selector. Throws if the page has none: then script and page are not of one version. */
 export function one<E extends Element = HTMLElement>(selector: string): E {
   const found = document.querySelector<E>(selector)
@@ -64,12 +60,12 @@ async function askService(): Promise<void> {
 
 /**
  * Draws models into the sections of the page: those in view at once, the others when the browser has time. The page is
- * busy from `expect` until all of it shows the model, or until `stop`.
+ * busy while a model is expected, until all of it shows the model.
  */
 export function createView<Model>(
   sections: Readonly<Record<string, (model: Model) => string>>,
   onDrawn: (place: HTMLElement) => void,
-): { expect(): void; show(model: Model): void; stop(): void } {
+): { expect(isExpected: boolean): void; show(model: Model): void } {
   const drawn = new Map<HTMLElement, string>()
   const visible = new Set<Element>()
   const stale = new Set<HTMLElement>()
@@ -77,10 +73,6 @@ export function createView<Model>(
   let isExpected = false
   const showBusy = (): void => {
     one('main').ariaBusy = String(isExpected || stale.size > 0)
-  }
-  const expectModel = (isNow: boolean): void => {
-    isExpected = isNow
-    showBusy()
   }
   const drawAll = (places: Iterable<HTMLElement>): void => {
     for (const place of places) if (stale.delete(place)) draw(place)
@@ -94,15 +86,17 @@ export function createView<Model>(
   for (const place of places) observer.observe(place)
   addEventListener('beforeprint', () => drawAll(places))
   return {
-    expect: () => expectModel(true),
-    stop: () => expectModel(false),
+    expect(isNow) {
+      isExpected = isNow
+      showBusy()
+    },
     show(model) {
       isExpected = false
       draw = place => {
         const text = sections[place.dataset.section ?? '']?.(model) ?? ''
         if (drawn.get(place) === text) return // what did not change keeps its focus
         drawn.set(place, text)
-        setMarkup(place, text)
+        place.innerHTML = charts?.createHTML(text) ?? text
         onDrawn(place)
       }
       for (const place of places) stale.add(place)

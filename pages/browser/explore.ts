@@ -1,5 +1,5 @@
 // The script of the explorer: what is chosen goes into the address, and the address into the sections.
-import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import type { Series } from '#core/figures/series.ts'
 import { chartCsv } from '../chart-data.ts'
@@ -34,7 +34,7 @@ const chosen = (): readonly string[] => choice.with ?? []
 /** Draws the choice as soon as its returns are loaded. A choice that was changed meanwhile is not drawn. */
 async function show(): Promise<void> {
   const wanted = choice
-  view.expect()
+  view.expect(true)
   showControls()
   const missing = chosen().filter(id => !returns.has(id))
   try {
@@ -50,7 +50,7 @@ async function show(): Promise<void> {
     csv.disabled = shown.portfolio === null
     say('#problem', problems.join(' '))
   } catch (error) {
-    view.stop()
+    view.expect(false)
     say('#problem', sentenceOf(error))
   }
 }
@@ -87,13 +87,11 @@ function change(changes: Partial<Choice>): void {
   void show()
 }
 
-const dayIn = ({ value }: HTMLInputElement): EpochDay | null => parseIsoDate(value)
-
 form.addEventListener('change', () =>
   change({
     risk_pct: risk.value === '' ? null : Number(risk.value),
-    from: dayIn(fromInput),
-    to: dayIn(toInput),
+    from: parseIsoDate(fromInput.value),
+    to: parseIsoDate(toInput.value),
     days: days.value === 'own' ? 'own' : 'common',
   }),
 )
@@ -127,15 +125,11 @@ one('[data-section=weights]').addEventListener('click', ({ target }) => {
 control('whole').addEventListener('click', () => change({ from: null, to: null }))
 control('equal').addEventListener('click', () => change({ weights: null }))
 csv.addEventListener('click', () => {
-  if (shown?.portfolio === null || shown === null) return
-  const lines = [shown.portfolio, ...shown.members].map(({ id, kind, daily }) => ({
-    ...{ name: id, kind },
-    ...daily,
-  }))
-  download(
-    `portfolio-${facts.version.slice(0, 10)}.csv`,
-    chartCsv({ lines, days: shown.charts!.equity.days }),
-  )
+  if (shown === null || shown.portfolio === null) return
+  const members = [shown.portfolio, ...shown.members]
+  const lines = members.map(({ id, kind, daily }) => ({ name: id, kind, ...daily }))
+  const text = chartCsv({ lines, days: shown.charts.equity.days })
+  download(`portfolio-${facts.version.slice(0, 10)}.csv`, text)
 })
 
 startPage()

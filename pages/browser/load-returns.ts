@@ -15,7 +15,6 @@ export async function loadFile(file: string): Promise<string> {
   throw new Error(`${file} cannot be loaded: ${why}. Try again, or load the page again.`)
 }
 
-/** The rows of a published CSV of trades. */
 export function parseTrades(text: string): SheetTrade[] {
   const [header = '', ...lines] = text.trimEnd().split(/\r?\n/)
   const names = header.split(',')

@@ -78,10 +78,8 @@ function logarithmicTicks([low, high]: readonly [number, number], y: ValueAxis['
 
 export function valueGrid(axis: ValueAxis, { left, right }: Plot, unit: Unit): string {
   const rows = axis.ticks.map(value => ({ value, at: tenth(axis.y(value)) }))
-  const zero = Math.max(
-    rows.findIndex(({ value }) => value === (unit === 'multiple' ? 1 : 0)),
-    0,
-  )
+  const base = unit === 'multiple' ? 1 : 0
+  const zero = Math.max(axis.ticks.indexOf(base), 0)
   const lines = rows.map(({ at }) => `M${left} ${at}H${right}`).join('')
   const labels = rows.map(
     ({ value, at }, i) =>

@@ -34,10 +34,8 @@ export function barChart(chart: BarChart): string {
     if (Number.isNaN(value)) return none
     return Math.abs(value) < 1e5 ? decimal(value, step < 42 ? 0 : 1) : valueText(value, 'ratio')
   })
-  const nameFits = fitting(
-    bars.map(({ label }) => label),
-    step,
-  )
+  const labels = bars.map(({ label }) => label)
+  const nameFits = fitting(labels, step)
   const numberFits = fitting(numbers, step)
   const middle = (i: number) => (i + 0.5) * step
   const parts = bars.map(({ label, note, isPartial }, i) => {
@@ -55,16 +53,13 @@ export function barChart(chart: BarChart): string {
       : `<rect class="bar ${kind}" x="${tenth(middle(i) - thick / 2)}" y="${top}" width="${tenth(thick)}" height="${size}"><title>${escapeText(title)}</title></rect>`
     return numberFits(i) === 'never' ? bar : bar + number
   })
-  const names = bars.map(({ label }, i) => ({ at: middle(i), label, isSecond: nameFits(i) === 'second' }))
+  const names = labels.map((label, i) => ({ at: middle(i), label, isSecond: nameFits(i) === 'second' }))
+  const shown = names.filter((_, i) => nameFits(i) !== 'never')
   const extreme = (i: number) => `${valueText(values[i]!, unit)} (${bars[i]!.label})`
   return drawing(chart, area, `${bars.length} bars: lowest ${extreme(low)}, highest ${extreme(high)}.`, [
     ...parts,
     `<path class="baseline" d="M0 ${tenth(y(0))}H${width}"/>`,
-    tickRow(
-      names.filter((_, i) => nameFits(i) !== 'never'),
-      plot,
-      false,
-    ),
+    tickRow(shown, plot, false),
   ])
 }
 

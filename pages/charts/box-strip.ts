@@ -31,13 +31,14 @@ export function boxStrip(chart: BoxStrip): string {
   const domain = high - low > FINEST ? [low, high] : [0, 0]
   const x = scaleLinear(domain, [plot.left + LABELS, plot.right - 14])
   const named = ticks(domain[0]!, domain[1]!, 6)
+  const marks = named.map(value => ({ at: x(value), label: tickText(value, unit), isSecond: false }))
   const parts = rows.map(({ label, kind, quantiles, mean }, i) => {
     const [first, lower, median, upper, last] = quantiles.map(value => tenth(x(value)))
     const y = plot.top + (i + 0.5) * ROW
     const line = `<path class="whisker" d="M${first} ${y}H${last}M${first} ${y - 4}v8M${last} ${y - 4}v8"/>`
     const box = `<rect class="bar ${kind} partial" x="${lower}" y="${y - 8}" width="${tenth(upper! - lower!)}" height="16"/>`
-    const marks = `<path class="median" d="M${median} ${y - 8}v16"/><path class="mean" d="M${tenth(x(mean))} ${y}h0"/>`
-    return `<g><text x="0" y="${y}" dy=".35em">${escapeText(label)}</text>${line}${box}${marks}</g>`
+    const middle = `<path class="median" d="M${median} ${y - 8}v16"/><path class="mean" d="M${tenth(x(mean))} ${y}h0"/>`
+    return `<g><text x="0" y="${y}" dy=".35em">${escapeText(label)}</text>${line}${box}${middle}</g>`
   })
   const described = rows.map(
     ({ label, quantiles, mean }) =>
@@ -46,9 +47,6 @@ export function boxStrip(chart: BoxStrip): string {
   return drawing(frame, area, described.join(' '), [
     `<path class="baseline" d="M${tenth(x(0))} ${plot.top}V${plot.bottom}"/>`,
     ...parts,
-    tickRow(
-      named.map(value => ({ at: x(value), label: tickText(value, unit), isSecond: false })),
-      { ...plot, right: plot.right - 8 },
-    ),
+    tickRow(marks, { ...plot, right: plot.right - 8 }),
   ])
 }

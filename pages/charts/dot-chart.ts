@@ -11,8 +11,6 @@ export type Dot = {
   readonly result: 'win' | 'loss' | 'breakeven'
 }
 
-export type DotChart = Frame & { readonly dots: readonly Dot[] }
-
 const UNITS = [
   { name: 'min', days: 1 / 1440, counts: [1, 5, 15, 30] },
   { name: 'h', days: 1 / 24, counts: [1, 2, 4, 8, 12] },
@@ -25,7 +23,7 @@ const TIMES = UNITS.flatMap(({ name, days, counts }) =>
 const DAYS = TIMES.map(({ days }) => days)
 
 /** An `svg` element with a dot for each trade. Dots at the same place are drawn once. */
-export function dotChart(chart: DotChart): string {
+export function dotChart(chart: Frame & { readonly dots: readonly Dot[] }): string {
   const area = areaOf(chart, 'left')
   const dots = chart.dots.filter(dot => Number.isFinite(dot.days + dot.return_pct))
   const [low, high] = extent(dots, dot => dot.return_pct)
@@ -43,6 +41,7 @@ export function dotChart(chart: DotChart): string {
   const names: typeof times = []
   for (const time of times)
     if (names.length === 0 || x(time.days) - x(names.at(-1)!.days) >= 44) names.push(time)
+  const marks = names.map(({ days, label }, i) => ({ at: x(days), label, isSecond: i % 2 !== 0 }))
   const results = groups(dots, dot => dot.result).sort(([a], [b]) => (a < b ? -1 : 1))
   const paths = results.map(([result, own]) => {
     const places = own.map(
@@ -54,10 +53,7 @@ export function dotChart(chart: DotChart): string {
   const returns = `returns from ${valueText(low, 'percent')} to ${valueText(high, 'percent')}`
   return drawing(chart, area, `${dots.length} trades (${counts}); ${returns}.`, [
     valueGrid(axis, plot, 'percent'),
-    tickRow(
-      names.map(({ days, label }, i) => ({ at: x(days), label, isSecond: i % 2 !== 0 })),
-      plot,
-    ),
+    tickRow(marks, plot),
     `<path class="baseline" d="M${plot.left} ${tenth(axis.y(0))}H${plot.right}"/>`,
     `<g transform="scale(.1)">${paths.join('')}</g>`,
   ])

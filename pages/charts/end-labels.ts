@@ -19,11 +19,8 @@ export function endLabels(ends: readonly LineEnd[], plot: Plot): string {
   const isLong = ends.some(({ name, kind, value }) => emsOf(`${name} ${value}`.trim()) > roomOf(kind))
   const rows = isLong && ends.length * 2 * ROW <= height ? 2 : 1
   const shown = ends.slice(0, Math.floor(height / ROW) + 1).sort((a, b) => a.y - b.y)
-  const places = apart(
-    shown.map(({ y }) => y),
-    rows * ROW,
-    plot,
-  )
+  const heights = shown.map(({ y }) => y)
+  const places = apart(heights, rows * ROW, plot)
   const x = plot.right + GAP
   const leaders = shown.map(({ y }, i) =>
     Math.abs(places[i]! - y) < 2 ? '' : `M${plot.right + 1} ${tenth(y)}L${x - 2} ${tenth(places[i]!)}`,

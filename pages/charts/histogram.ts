@@ -30,15 +30,16 @@ export function histogram(chart: Histogram): string {
       ? ''
       : `<rect class="bar edged ${kind}" x="${left}" y="${top}" ${size}>${title}</rect>`
   })
-  const named = ticks(first.from_pct, last!.to_pct, Math.floor(plot.right / 60))
+  const marks = ticks(first.from_pct, last!.to_pct, Math.floor(plot.right / 60)).map((value, i) => ({
+    at: x(value),
+    label: tickText(value, 'percent'),
+    isSecond: i % 2 !== 0,
+  }))
   const description = `${sum(bins, ({ days }) => days)} days in ${bins.length} bins, most of them (${fullest.days}) from ${rangeOf(fullest)}.`
   return drawing(chart, area, description, [
     valueGrid({ ...axis, ticks: axis.ticks.filter(Number.isInteger) }, plot, 'count'),
     ...bars,
     `<path class="baseline" d="M${plot.left} ${plot.bottom}H${plot.right}"/>`,
-    tickRow(
-      named.map((value, i) => ({ at: x(value), label: tickText(value, 'percent'), isSecond: i % 2 !== 0 })),
-      plot,
-    ),
+    tickRow(marks, plot),
   ])
 }

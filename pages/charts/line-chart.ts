@@ -2,8 +2,16 @@
 import { extent } from 'd3-array'
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { dayText } from '../format.ts'
-import { type Band, bandOf, entryShade, ruinMark } from './annotations.ts'
-import { besideLabels, dayTicks, linearAxis, logarithmicAxis, tickRow, valueGrid } from './axes.ts'
+import {
+  besideLabels,
+  dayTicks,
+  emsOf,
+  fontOf,
+  linearAxis,
+  logarithmicAxis,
+  tickRow,
+  valueGrid,
+} from './axes.ts'
 import { endLabels } from './end-labels.ts'
 import { pathText, type Run, runsOf } from './path.ts'
 import {
@@ -13,6 +21,7 @@ import {
   escapeText,
   type Frame,
   legend,
+  type Plot,
   tenth,
   type Unit,
   valueText,
@@ -25,6 +34,8 @@ export type Line = {
   readonly first: EpochDay
   readonly values: Float64Array
 }
+
+type Band = { readonly from: EpochDay; readonly to: EpochDay; readonly label: string }
 
 export type LineChart = Frame & {
   /** The first of kind `main`, else the first of all, is described in words. */
@@ -171,6 +182,43 @@ export function lineChart(chart: LineChart): string {
   ])
 }
 
+/** A shade over the height of the plot. A label that has no room is shown by the pointer only. */
+function bandOf({ from, to, label }: Band, days: LineChart['days'], { x, plot }: ChartScales): string {
+  const left = tenth(x(Math.max(from, days.from)))
+  const width = tenth(x(Math.min(to, days.to)) - left)
+  const [text, room] = [escapeText(label), width / emsOf(label)]
+  const shade = shadeOf('band', left, Math.max(width, 1), plot, `<title>${text}</title>`)
+  if (room < 12) return shade
+  return `${shade}<text class="band-label${room < 22 ? ' second' : ''}" x="${tenth(left + width / 2)}" y="${plot.top + 3}" dy=".8em">${text}</text>`
+}
+
+const shadeOf = (kind: string, x: number, width: number, { top, bottom }: Plot, inside = ''): string =>
+  `<rect class="${kind}" x="${x}" y="${top}" width="${width}" height="${bottom - top}">${inside}</rect>`
+
+/** The days from the entry on have a shade, and the day itself a rule if it is in the chart. */
+function entryShade(entered: EpochDay, { from, to }: LineChart['days'], scale: ChartScales): string {
+  if (entered > to) return ''
+  const { x, plot } = scale
+  const at = tenth(x(Math.max(entered, from)))
+  const shade = at < plot.right ? shadeOf('entered', at, tenth(plot.right - at), plot) : ''
+  const rule = entered < from ? '' : `<path class="mark" d="M${at} ${plot.top}V${plot.bottom}"/>`
+  return shade + rule + textBeside(`entered ${dayText(toIsoDate(entered))}`, at, plot.bottom - 6, plot)
+}
+
+/** A cross where a line ends because nothing was left of its account on the day `ruin`. */
+function ruinMark(ruin: EpochDay, at: number, y: number, hasText: boolean, plot: Plot): string {
+  const text = `ruined on ${dayText(toIsoDate(ruin))}`
+  const [left, top] = [tenth(at), tenth(Math.max(y, plot.top + 4))]
+  const cross = `<path class="ruin" d="M${tenth(left - 4)} ${tenth(top - 4)}l8 8m0-8l-8 8"><title>${text}</title></path>`
+  return cross + (hasText ? textBeside(text, left, tenth(Math.max(top - 8, plot.top + 16)), plot) : '')
+}
+
+/** Right of `at`, unless it has no room there. */
+function textBeside(text: string, at: number, y: number, plot: Plot): string {
+  const isLeft = at + 6 + emsOf(text) * fontOf(plot) > plot.right
+  return `<text class="mark-label${isLeft ? ' end' : ''}" x="${tenth(at + (isLeft ? -6 : 6))}" y="${y}">${text}</text>`
+}
+
 /** A line that is alone is named by the title of its chart. */
 function namesAtEnds(lines: readonly VisibleLine[], chart: LineChart, { y, plot }: ChartScales): string {
   const ends = lines.map(line => ({
@@ -197,14 +245,8 @@ function linePath(
   baseline?: number,
 ): string {
   const grain = width < 400 ? 5 : COARSE.includes(kind) ? 2 : 1
-  const runs = runsOf(
-    values,
-    i => x(first + i) * 10,
-    value => y(value) * 10,
-    10 * grain,
-    10,
-    GRAIN_UP[grain],
-  )
+  const [across, up] = [(i: number) => x(first + i) * 10, (value: number) => y(value) * 10]
+  const runs = runsOf(values, across, up, 10 * grain, 10, GRAIN_UP[grain])
   const edge = Math.round(10 * (baseline === undefined ? plot.bottom : y(baseline)))
   const closed = (run: Run) => (FILLED.includes(kind) ? [run[0]!, edge, ...run, run.at(-2)!, edge] : run)
   const [days, courses] = [runs.filter(run => run.length === 2), runs.filter(run => run.length > 2)]

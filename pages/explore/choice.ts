@@ -5,7 +5,6 @@ import {
   canonicalUrl,
   PARAMETERS,
   type Parameter,
-  type Parser,
   readQuery,
   refuse,
   type ValuesOf,
@@ -17,21 +16,16 @@ export const MOST_CHOSEN = 12
 
 const LARGEST_WEIGHT = 1e6
 
-const weightList: Parser<readonly number[]> = texts => {
-  const weights = texts.flatMap(text => text.split(',')).map(Number)
-  return weights.every(weight => weight >= 1 / LARGEST_WEIGHT && weight <= LARGEST_WEIGHT)
-    ? { value: weights }
-    : refuse(
-        texts,
-        `must be numbers from ${toText(1 / LARGEST_WEIGHT)} to ${LARGEST_WEIGHT}, separated by commas`,
-      )
-}
-
 const weights: Parameter<readonly number[] | null> = {
   about: 'Weight of each strategy, in the order of `with`; equal weights if it is not given.',
   schema: { type: 'array', items: { type: 'number' } },
   initial: null,
-  parse: weightList,
+  parse(texts) {
+    const weights = texts.flatMap(text => text.split(',')).map(Number)
+    const isFine = weights.every(weight => weight >= 1 / LARGEST_WEIGHT && weight <= LARGEST_WEIGHT)
+    const bounds = `from ${toText(1 / LARGEST_WEIGHT)} to ${LARGEST_WEIGHT}`
+    return isFine ? { value: weights } : refuse(texts, `must be numbers ${bounds}, separated by commas`)
+  },
   print: values => values.map(toText).join(','),
 }
 
@@ -73,17 +67,14 @@ export function readChoice(
     problems.push('The weights are not used: there must be one for each strategy.')
   }
   const fits = names.filter(id => known.has(id)).slice(0, MOST_CHOSEN)
-  const [from, to] = rangeOf(given, problems)
-  const fit = { from, to, with: fits.length === 0 ? null : fits }
+  const { from, to } = given
+  const isReversed = from !== null && to !== null && from > to
+  if (isReversed) problems.push(`The range is not used: ${toIsoDate(from)} is later than ${toIsoDate(to)}.`)
+  const range = isReversed ? { from: null, to: null } : { from, to }
+  const fit = { ...range, with: fits.length === 0 ? null : fits }
   const weightOf = (id: string): number => weights![names.indexOf(id)]!
   return {
     choice: { ...given, ...fit, weights: weights === null || fits.length === 0 ? null : fits.map(weightOf) },
     problems,
   }
-}
-
-function rangeOf({ from, to }: Choice, problems: string[]) {
-  if (from === null || to === null || from <= to) return [from, to] as const
-  problems.push(`The range is not used: ${toIsoDate(from)} is later than ${toIsoDate(to)}.`)
-  return [null, null] as const
 }

@@ -58,12 +58,9 @@ function statusText(model: ExploreModel): string {
   return `${daysSentence(model, portfolio)} ${what} Computed here from the published returns.`
 }
 
-const spanText = ({ figures: { start, end } }: Member): string =>
-  `${dayText(String(start))} to ${dayText(String(end))}`
-
-/** Over which days the figures are, and why not over common ones. */
 function daysSentence({ days, gap, choice, members }: ExploreModel, portfolio: Member): string {
-  const span = `${spanText(portfolio)}, ${counted(portfolio.daily.values.length, 'day')}`
+  const { start, end } = portfolio.figures
+  const span = `${dayText(String(start))} to ${dayText(String(end))}, ${counted(portfolio.daily.values.length, 'day')}`
   if (members.length === 1) return `Over its days: ${span}.`
   if (days !== null) return `Over the days that all ${members.length} have: ${span}.`
   const own = `over its own days, as its row says; the portfolio is of ${span}, and on days without a return of some strategies, the others share their weights.`

@@ -47,7 +47,6 @@ export type SheetSeries = {
 
 export type SheetTrade = Position & { readonly return_pct: number; readonly result: Dot['result'] }
 
-/** What the published files of the strategy have. */
 export function sheetSeries(snapshot: Snapshot, strategy: StrategyData): SheetSeries {
   const { benchmark, trades } = riskInput(snapshot, strategy)
   const { notional_return, account_return } = strategy.trades

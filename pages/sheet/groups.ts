@@ -30,7 +30,7 @@ const isGroup = (value: FigureValue | undefined): value is FigureValues =>
 const toGroup = (value: FigureValue | undefined): FigureValues => (isGroup(value) ? value : {})
 
 const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
-  const values = { ...groupOf(strategy, group), n_days: strategy.figures.values.n_days ?? null }
+  const values = { ...groupOf(strategy, group), ...daysOf(strategy) }
   return html`<dl class="figures">${rows.map(
     row => html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${figureOf(values, row)}</dd></div>`,
   )}</dl>`

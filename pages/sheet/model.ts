@@ -15,7 +15,6 @@ import type { SheetFacts, SheetSeries } from './facts.ts'
 
 /** The days that a page shows; null for no bound. */
 export type Range = { readonly from: EpochDay | null; readonly to: EpochDay | null }
-export const ALL_DAYS: Range = { from: null, to: null }
 
 export type SheetModel = ReturnType<typeof sheetModel>
 
@@ -28,7 +27,7 @@ export function sheetModel(
   facts: SheetFacts,
   series: SheetSeries,
   level: RiskLevel | null,
-  range: Range = ALL_DAYS,
+  range: Range = { from: null, to: null },
 ) {
   const factor = riskFactor(level, facts.base_risk_pct)
   return compounded(facts, level, () => {
@@ -46,7 +45,6 @@ export function sheetModel(
       level,
       path,
       days: { from: daily.first, to: lastDay(daily) },
-      /** Those of all days. */
       all: { from: whole.daily.first, to: lastDay(whole.daily) },
       /** Whether the strategy itself would have refused entries at this level. */
       isRefused: most !== null && (level?.effective ?? base) > most,

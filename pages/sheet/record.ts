@@ -24,7 +24,6 @@ import { citation, type Markup } from '../layout.ts'
 import { groupOf } from './groups.ts'
 import { term } from './sections.ts'
 
-/** What each state of verification says, where it stands. */
 const ABOUT_STATES = {
   dual_verified: [
     'computed twice, equal',
@@ -178,7 +177,6 @@ function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strate
   return `${commission_bps_per_side} bps a side, slippage of ${slippage_ticks} ticks of ${tick_size}, ${paid}${stated?.join('') ?? ''}`
 }
 
-/** The tolerance of a ledger, and how far its results are from their recomputation. */
 function resultsOf({ result_tolerance_bps: tolerance, measured }: StrategyData): string | null {
   const { trades_checked = 0, mean_deviation_bps: mean = null, largest_deviation_bps: most } = measured ?? {}
   if (tolerance === null) return null

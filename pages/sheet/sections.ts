@@ -199,18 +199,11 @@ export const underwaterChart = ({ facts, path, days }: SheetModel): LineChart =>
 
 export function rollingCharts({ whole, benchmarkReturns, days, facts: { caveat } }: SheetModel): LineChart[] {
   const rolling = rollingFigures(whole, benchmarkReturns)
-  const { first } = rolling
-  const chart = (id: string, title: string, unit: LineChart['unit'], values: Line['values']): LineChart => ({
-    id,
-    title,
-    caveat,
-    unit,
-    y: 'linear',
-    size: 'half',
-    baseline: 0,
-    days,
-    lines: [{ name: title, kind: 'main', first, values }],
-  })
+  const frame = { caveat, days, y: 'linear', size: 'half', baseline: 0 } as const
+  const chart = (id: string, title: string, unit: LineChart['unit'], values: Line['values']): LineChart => {
+    const line = { name: title, kind: 'main', first: rolling.first, values } as const
+    return { ...frame, id, title, unit, lines: [line] }
+  }
   return [
     chart('rolling-sharpe', 'Sharpe ratio of 365 days', 'ratio', rolling.sharpe),
     chart('rolling-volatility', 'Volatility of 365 days', 'percent', rolling.volatility_pct),
@@ -289,7 +282,6 @@ function drawdowns(model: SheetModel) {
 }
 
 const QUANTILES = [5, 25, 50, 75, 95] as const
-const LOSSES = [10, 20, 50] as const
 
 function ahead(model: SheetModel) {
   const { n_days } = model.figures
@@ -306,9 +298,9 @@ function ahead(model: SheetModel) {
 <thead><tr><td></td>${QUANTILES.map(p => html`<th scope="col">${p === 50 ? 'Median' : `${p} %`}</th>`)}</tr></thead>
 <tbody>${row('Return', 'return')}${row('Max drawdown', 'max_drawdown')}
 </tbody></table></div>
-<table><tbody>${LOSSES.map(loss => chance(term(`year_ahead/loss_${loss}_probability_pct`, `Loss of ${loss} %`), `loss_${loss}_probability_pct`))}${chance(term('year_ahead/below_start_probability_pct', 'Below its start at the end'), 'below_start_probability_pct')}
+<table><tbody>${[10, 20, 50].map(loss => chance(term(`year_ahead/loss_${loss}_probability_pct`, `Loss of ${loss} %`), `loss_${loss}_probability_pct`))}${chance(term('year_ahead/below_start_probability_pct', 'A losing year'), 'below_start_probability_pct')}
 </tbody></table>
-<p class="note">Loss: below the start, on any day of the year. ${whole(YEAR_AHEAD.draws)} years from ${whole(Number(n_days))} days, ${beforeEntry(model)}, in blocks of ${YEAR_AHEAD.block_days} days: circular block bootstrap, seed ${YEAR_AHEAD.seed}. It says nothing of days that are not among these.</p>`
+<p class="note">Loss: below the start, on any day of the year; a losing year ends below it. ${whole(YEAR_AHEAD.draws)} years from ${whole(Number(n_days))} days, ${beforeEntry(model)}, in blocks of ${YEAR_AHEAD.block_days} days: circular block bootstrap, seed ${YEAR_AHEAD.seed}. It says nothing of days that are not among these.</p>`
 }
 
 /** How many of the days nobody could check when they were new. */

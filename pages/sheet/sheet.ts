@@ -54,10 +54,6 @@ export function sheetPage(snapshot: Snapshot, strategy: StrategyData, requested:
   }
 }
 
-/** The days of the history, which no range changes. */
-const spanOf = ({ window: { from, to }, daily }: StrategyData): Markup | string =>
-  daily.values.length === 0 ? 'no day yet' : html`${dateText(from ?? '')} to ${dateText(to ?? '')}`
-
 const sourceOf = ({ marking, module_version }: StrategyData): string =>
   marking === 'reported'
     ? 'reported returns'
@@ -71,12 +67,13 @@ const aboutOf = (strategy: StrategyData): string => {
 }
 
 function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): Markup {
-  const { name, blurb, instrument, ccy } = strategy
+  const { name, blurb, instrument, ccy, window, daily } = strategy
+  const span = html`${dateText(window.from ?? '')} to ${dateText(window.to ?? '')}`
   return html`<article class="sheet">
 <header>
 <p class="crumbs"><a href="../../index.html">${snapshot.dataset.name}</a></p>
 <h1 dir="auto">${name}</h1>
-<p class="facts">${instrument} · ${ccy} · ${spanOf(strategy)} · ${sourceOf(strategy)}${aliveness(strategy)}</p>
+<p class="facts">${instrument} · ${ccy} · ${daily.values.length === 0 ? 'no day yet' : span} · ${sourceOf(strategy)}${aliveness(strategy)}</p>
 ${blurb === null ? '' : html`<p class="blurb" dir="auto">${blurb}</p>`}
 ${presentOf(strategy)}
 </header>

@@ -55,12 +55,13 @@ export async function assertMayRegister(redis: Redis, client: string): Promise<v
 }
 
 /**
- * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes
- * nothing. A moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request
- * may bring its own secret, beside which the old ones sign for the usual overlap. A secret that was created, `made`, is shown
- * this once. A suspended webhook loses its secrets (`dropsSecrets`), which a stolen key may have set. `keyId` is the key of the client that asks for it, within the limit per hour; null for the
- * operator. Throws `validation_error`, with the result of the test for the operator and the same message for every failure at
- * the address for a client, `not_found`, `rate_limited`, `unauthorized` if the key was revoked meanwhile, or RedisDownError.
+ * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes nothing. A
+ * moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request may bring its own
+ * secret, beside which the old ones sign for the usual overlap. A secret that was created, `made`, is shown this once. A
+ * suspended webhook loses its secrets (`dropsSecrets`), which a stolen key may have set. `keyId` is the key of the client
+ * that asks for it, within the limit per hour; null for the operator. Throws `validation_error`, with the result of the test
+ * for the operator and the same message for every failure at the address for a client, `not_found`, `rate_limited`,
+ * `unauthorized` if the key was revoked meanwhile, or RedisDownError.
  */
 export async function registerWebhook(
   parts: RegisterParts,

@@ -200,7 +200,7 @@ test('a published CSV of returns is read back as the doubles that were printed',
   })
 })
 
-test('a published CSV of returns has weeks, and columns that begin and end on days of their own', () => {
+test('a published CSV of returns has weeks, and columns that begin and end on days of their own, empty ones without rows', () => {
   expect(parseReturns('t,ret\r\n2024-01-07,0.1\r\n2024-01-14,-0.2\r\n', 'weekly').get('ret')).toEqual(
     series(19_729, [0.1, -0.2], 'weekly'),
   )
@@ -211,9 +211,6 @@ test('a published CSV of returns has weeks, and columns that begin and end on da
       ['B', series(19_724, [0.3, 0.4])],
     ]),
   )
-})
-
-test('a published CSV of returns without rows has empty columns', () => {
   expect(parseReturns('t,ret\r\n', 'daily').get('ret')?.values).toHaveLength(0)
   expect(parseReturns('t\r\n', 'daily').size).toBe(0)
 })

@@ -114,12 +114,9 @@ test('every page of a book says that its data are synthetic, in words and in eve
   for (const [file, render] of pagesOf(of(false))) expect(render(), file).not.toMatch(/synthetic/i)
 })
 
-test('a book of one strategy with one day has whole pages', () => {
+test('a book of one strategy with one day has whole pages, and the pages of a book without a day say so', () => {
   for (const [file, render] of pagesOf(handSnapshot([{ id: 'one', returns: [0.01] }])))
     expectWhole(file, render())
-})
-
-test('the pages of a book without a day say so', () => {
   const { dataset, strategies, ...others } = handSnapshot([{ id: 'none', returns: [] }])
   const window = { from: null, to: null }
   const empty = {

@@ -1,4 +1,4 @@
-// The figures of a fact sheet that a night computes from bars or a module, the book beside it, and what its names open.
+// A fact sheet: what a night computes from bars or a module, the book beside it, what its names open, and what is said of a record.
 import { brotliCompressSync, constants } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
@@ -6,12 +6,13 @@ import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
 import { benchmark } from '#core/dataset/resources/benchmark.ts'
+import type { RiskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { decimal } from '#pages/format.ts'
-import { sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
-import { sheetModel } from '#pages/sheet/model.ts'
+import { type SheetFacts, sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
+import { type Range, sheetModel } from '#pages/sheet/model.ts'
 import { exposureCharts, LATER, SECTIONS } from '#pages/sheet/sections.ts'
 import { aNight, HAND_VERSION, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { oddBook } from '#test/support/books/odd-book.ts'
@@ -28,6 +29,13 @@ const night = aNight('2014-06-01', wave(3650, 1))
 
 const sheetOf = (snapshot: Snapshot, id = 's'): string =>
   pagesOf(snapshot).get(`strategies/${id}/sheet.html`)!()
+
+/** The model of a strategy; `facts` replace those of the snapshot. */
+function modelOf(snapshot: Snapshot, { level = null, range, facts = {} }: ModelOptions = {}) {
+  const [own] = snapshot.strategies
+  return sheetModel({ ...sheetFacts(snapshot, own!), ...facts }, sheetSeries(snapshot, own!), level, range)
+}
+type ModelOptions = { level?: RiskLevel | null; range?: Range; facts?: Partial<SheetFacts> }
 
 /** The text of a section, without the elements. */
 function sectionOf(page: string, name: string): string {
@@ -107,9 +115,7 @@ test('a sheet has a definition behind each name of a figure, and its symbols beh
   const held = handSnapshot([strategy('held', 9)]).strategies[0]!
   const benchmarks = [{ instrument: held.instrument, daily: held.daily }]
   const snapshot = handSnapshot([strategy('s', 0, { night }), strategy('o', 2)], {}, benchmarks)
-  const [own] = snapshot.strategies
-  const model = sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null)
-  const later = LATER.map(name => SECTIONS[name](model)).join('')
+  const later = LATER.map(name => SECTIONS[name](modelOf(snapshot))).join('')
   const elements = htmlElements(sheetOf(snapshot).replace('</main>', `${later}</main>`))
   const popovers = new Set(
     elements
@@ -315,8 +321,7 @@ test('exposure has the long part of each month above the short one, and a shade 
 
 test('the pictures that are left to the script say that data are synthetic', () => {
   const snapshot = handSnapshot([strategy('s', 0, { trades: [trade] })], { synthetic: true })
-  const [own] = snapshot.strategies
-  const model = sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null)
+  const model = modelOf(snapshot)
   const drawn = LATER.flatMap(name => SECTIONS[name](model).match(/<svg class="chart .*?<\/svg>/gs) ?? [])
   expect(drawn).toHaveLength(6)
   for (const picture of drawn) expect(picture).toContain('>synthetic data</text>')
@@ -326,16 +331,13 @@ const AT = { leverage_typical: 1.5, leverage_max: 4, refused_above_risk_pct: 0.0
 
 test('a range begins with an equity of 1 and has the figures of its days, a level multiplies leverage and says if the rules refuse it', () => {
   const snapshot = handSnapshot([strategy('s', 0, AT)])
-  const [own] = snapshot.strategies
-  const [facts, series] = [sheetFacts(snapshot, own!), sheetSeries(snapshot, own!)]
-  const { first } = series.daily
+  const first = parseIsoDate('2014-06-01')!
   const level = { requested: 0.04, effective: 0.04 }
-  const model = sheetModel(facts, series, level, { from: first + 100, to: first + 599 })
+  const model = modelOf(snapshot, { level, range: { from: first + 100, to: first + 599 } })
   const part = handSnapshot([
     strategy('s', 0, { first: '2014-09-09', returns: wave(3650, 0).slice(100, 600) }),
   ])
-  const [cut] = part.strategies
-  const alone = sheetModel(sheetFacts(part, cut!), sheetSeries(part, cut!), level)
+  const alone = modelOf(part, { level })
   expect([model.figures, model.ahead, model.monthly]).toEqual([alone.figures, alone.ahead, alone.monthly])
   expect([model.path.curve[0], model.path.curve.length]).toEqual([1, 501])
   const text = SECTIONS.headline(model).replaceAll(/<[^>]*>/g, '')
@@ -344,14 +346,13 @@ test('a range begins with an equity of 1 and has the figures of its days, a leve
   )
   expect(text).toContain('Leverage3.0×at most 8.0×, all days')
   expect(text).toContain("The strategy's own rules refuse this level. Above 3.00 %")
-  expect(SECTIONS.headline(sheetModel(facts, series, null))).not.toContain('refuse this level')
+  expect(SECTIONS.headline(modelOf(snapshot))).not.toContain('refuse this level')
 })
 
 test('a range after the ruin at this level has no account, so that all days are shown, and the day of the ruin', () => {
   const snapshot = handSnapshot([{ id: 's', returns: [0.1, -1, 0.1, 0.1, 0.1] }])
-  const [own] = snapshot.strategies
-  const range = { from: own!.daily.first + 2, to: null }
-  const model = sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null, range)
+  const range = { from: snapshot.strategies[0]!.daily.first + 2, to: null }
+  const model = modelOf(snapshot, { range })
   expect(model.days).toEqual(model.all)
   expect(SECTIONS.headline(model)).toContain('2 January 2024</time>: at this risk')
 })
@@ -395,4 +396,58 @@ test('every sheet of a book of odd strategies has no number that is none, and sa
   expect(text('ended')).toContain('Ended on 24 February 2024 . Reason: The exchange closed.')
   expect(text('only-open')).toContain('A position is open since 5 February 2024')
   expect(text('huge')).toMatch(/Net return \d\.\d × 10²² %/)
+})
+
+const RESTATED = version({
+  restated: [{ ...restated, id: 'oak' }],
+  declared: [
+    { what: 'restate', of: 'oak', reason: 'wrong <prices>' },
+    { what: 'same_rules', of: 'oak', reason: 'a comment' },
+  ],
+})
+const REMOVED = {
+  ...{ id: 'yew', name: 'Yew', on: '2024-05-01', reason: 'it lost', published_since: '2023-01-01T00:15:00Z' },
+  days: 900,
+}
+const oak: HandStrategy = {
+  ...{ id: 'oak', name: 'Oak', returns: [0.01, 0.02], published_since: V1 },
+  ...{ module_version: '3', rules_sha256: 'abcdef0123456789ffff', rules_since: '2024-03-01T00:15:00Z' },
+}
+const elm: HandStrategy = { id: 'elm', returns: [0.01, 0.02] }
+
+const textOf = (file: string, ...strategies: readonly HandStrategy[]): string =>
+  pagesOf(handSnapshot(strategies, { lineage: [RESTATED], removed: [REMOVED] })).get(file)!()
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+
+test('a sheet has the date of the rules beside that of the history, and what was declared of both', () => {
+  const text = textOf('strategies/oak/sheet.html', oak, elm)
+  expect(text).toContain(`Published since ${V1}, in its present form`)
+  expect(text).toContain(
+    'Rules unchanged since 1 March 2024 digest abcdef012345 ; files changed, declared the same once version 3 of the module',
+  )
+  expect(text).toContain(`${V1}: other files, declared the same rules. Reason: a comment`)
+  expect(text).toContain(`${V1}: 2 daily returns. Reason: wrong &lt;prices&gt;`)
+  expect(textOf('strategies/elm/sheet.html', oak, elm)).toContain('Rules not known not made by a module here')
+})
+
+test('the list and the sheet show that a strategy is over, and why, or when it last traded', () => {
+  const over = { ...oak, ended: { on: '2024-01-02', reason: 'the exchange closed' } }
+  const idle = { ...elm, idle_since: '2024-01-01' }
+  const list = textOf('index.html', over, idle)
+  expect(list).toContain('Oak ended 2 January 2024')
+  expect(list).toContain('elm last trade 1 January 2024')
+  expect(textOf('strategies/oak/sheet.html', over, idle)).toContain(
+    'Ended on 2 January 2024 . Reason: the exchange closed',
+  )
+  expect(textOf('strategies/elm/sheet.html', over, idle)).toContain(
+    'Last trade 1 January 2024 ; the time since is',
+  )
+  expect(textOf('index.html', oak, elm)).not.toMatch(/ended \d|last trade \d/)
+})
+
+test('the page of the book has a line of every strategy that was removed, with the reason', () => {
+  expect(textOf('index.html', oak)).toContain(
+    'Yew (yew), 900 days, published since 1 January 2023, removed on 1 May 2024. Reason: it lost',
+  )
 })

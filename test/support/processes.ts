@@ -30,14 +30,6 @@ export type ProcessOrder = {
   readonly hasInput?: boolean
 }
 
-type Spawned = Running & {
-  /** Ends the whole group, and resolves when it is gone. */
-  readonly end: () => Promise<void>
-  /** The same, after the group was asked to end and had some seconds for it. */
-  readonly stop: () => Promise<void>
-  readonly type: (text: string) => void
-}
-
 type Child = ChildProcessByStdio<Writable | null, Readable, Readable>
 
 /** Starts a program in a process group of its own. */
@@ -45,7 +37,7 @@ export function spawnProcess(
   program: string,
   args: readonly string[],
   { env, cwd, hungMs, hasInput = false }: ProcessOrder,
-): Spawned {
+) {
   const input = hasInput ? 'pipe' : 'ignore'
   const stdio: StdioOptions = [input, 'pipe', 'pipe']
   const child = spawn(program, args, { cwd, env, detached: true, stdio }) as Child
@@ -66,6 +58,7 @@ export function spawnProcess(
     })
   })
   const printed = (): string => stdout + stderr
+  /** Ends the whole group, and resolves when it is gone. */
   const end = async (): Promise<void> => {
     while (signalGroup(child, 'SIGKILL')) await sleep(POLL_MS)
     await ended.catch(() => {}) // one that could not be started has nothing to end
@@ -73,11 +66,12 @@ export function spawnProcess(
   return {
     pid: child.pid!, // undefined only if the program cannot be started: then `ended` rejects
     printed,
-    prints: pattern => firstMatch(child, printed, pattern),
-    kill: signal => child.kill(signal),
+    prints: (pattern: RegExp) => firstMatch(child, printed, pattern),
+    kill: (signal: NodeJS.Signals): void => void child.kill(signal),
     ended,
     end,
-    async stop() {
+    /** The same, after the group was asked to end and had some seconds for it. */
+    async stop(): Promise<void> {
       let looks = 0
       for (let isThere = signalGroup(child, 'SIGTERM'); isThere; isThere = signalGroup(child, 0)) {
         if (++looks > PATIENT_LOOKS) break
@@ -85,7 +79,7 @@ export function spawnProcess(
       }
       await end()
     },
-    type: text => void child.stdin?.write(text),
+    type: (text: string): void => void child.stdin?.write(text),
   }
 }
 

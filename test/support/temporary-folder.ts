@@ -20,10 +20,7 @@ export async function lastingFolder(): Promise<string> {
 }
 
 /** Writes texts or bytes by path into a folder. */
-export async function writeFiles(
-  folder: string,
-  files: Readonly<Record<string, string | Uint8Array>>,
-): Promise<void> {
+export async function writeFiles(folder: string, files: Readonly<Record<string, string | Uint8Array>>) {
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), content)

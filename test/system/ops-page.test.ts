@@ -5,7 +5,7 @@ import { listenOperator } from '#api/operator/app.ts'
 import { findClient, suspendClient } from '#signals/clients/clients.ts'
 import { halt, resume } from '#signals/live/live-record.ts'
 import { readDelivery } from '#signals/outbox/outbox.ts'
-import { openBlank, photograph } from '../support/browser/shared-browser.ts'
+import { inaccessibleOn, openBlank, photograph } from '../support/browser/shared-browser.ts'
 import { atEnd } from '../support/ends.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
@@ -119,7 +119,7 @@ test('an operator page follows what happens without being loaded again, and leav
   expect(violationsIn(complaints)).toEqual([])
 })
 
-test('no operator page is wider than the window, on a screen and on a phone, which shows tables without scrolling', async () => {
+test('no operator page is inaccessible or wider than the window, on a screen and on a phone, which shows tables without scrolling', async () => {
   const { page } = await logIn(1280)
   const names = ['clients', 'clients/north-ridge', 'signals', 'signals/3', 'deliveries', 'live', 'audit']
   for (const path of ['/ops', ...names.map(name => `/ops/view/${name}`)]) {
@@ -129,6 +129,7 @@ test('no operator page is wider than the window, on a screen and on a phone, whi
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
       const scrolls = '[...document.querySelectorAll(".scroll")].some(it => it.scrollWidth > it.clientWidth)'
       if (width === 390) expect([path, await page.evaluate(scrolls)]).toEqual([path, false])
+      expect([path, await inaccessibleOn(page)]).toEqual([path, []])
       await photograph(page, `${path}-${width}`)
     }
   }

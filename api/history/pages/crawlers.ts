@@ -38,7 +38,11 @@ function sitemap({ dataset, strategies }: Snapshot, base: string): string {
   const pages = publishedPages(strategies.map(({ id }) => id)).map(({ route, sid }) =>
     route.path.replace('{sid}', sid),
   )
-  const docs = ['/docs', ...[...GUIDES, ...DOCUMENTS].map(({ name }) => `/docs/guides/${name}`), '/docs/reference']
+  const docs = [
+    '/docs',
+    ...[...GUIDES, ...DOCUMENTS].map(({ name }) => `/docs/guides/${name}`),
+    '/docs/reference',
+  ]
   const updated = effectiveInstant(dataset)
   const entry = (path: string) =>
     `<url><loc>${escapeText(base + path)}</loc><lastmod>${updated}</lastmod></url>\n`

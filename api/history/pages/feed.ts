@@ -11,21 +11,18 @@ import { assertServed, createTexts, type Handler } from '../exchange.ts'
 /** The newest; a reader that stays away longer finds the others in the list of versions. */
 const MOST_ENTRIES = 50
 
-/** A feed of a dataset; `base` is the address of the service, without a slash at the end. */
-const createFeedHandler = (write: (dataset: DatasetRecord, base: string) => string, type: string): Handler =>
-  createTexts(
+/** A feed of the dataset, in one of two formats. */
+export function createFeedHandler(format: 'atom+xml' | 'feed+json'): Handler {
+  const write = format === 'atom+xml' ? atomFeed : jsonFeed
+  return createTexts(
     (c, parts) => write(assertServed(c, parts).snapshot.dataset, parts.settings.publicBaseUrl),
-    type,
+    `application/${format}; charset=utf-8`,
   )
-
-export const createAtomHandler = (): Handler =>
-  createFeedHandler(atomFeed, 'application/atom+xml; charset=utf-8')
-
-export const createJsonFeedHandler = (): Handler =>
-  createFeedHandler(jsonFeed, 'application/feed+json; charset=utf-8')
+}
 
 const SUBTITLE = 'Versions, new strategies and restatements'
 
+/** `base` is the address of the service, without a slash at the end. */
 const atomFeed = (dataset: DatasetRecord, base: string): string =>
   `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">

@@ -39,7 +39,7 @@ export async function deliveriesPage(query: Texts, parts: OperatorParts, session
 ${FILTER.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, filter[field.name], field.listed))}
 <button class="quiet">Show</button></form>
 ${client !== undefined && status === 'exhausted' ? resendGivenUp(session, client) : ''}
-${deliveriesTable(session, rows, parts.clock.now(), [PRECISE], problem ?? NONE)}
+${deliveriesTable(session, rows, parts.clock.now(), [PRECISE], problem ?? 'No delivery matches. The page of a signal says why a client was not sent it.')}
 ${next === null ? '' : html`<p><a href="/ops/view/deliveries?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`}`
 }
 
@@ -53,8 +53,6 @@ async function search(redis: OperatorParts['redis'], filter: Fields) {
     throw error
   }
 }
-
-const NONE = 'No delivery matches. The page of a signal says why a client was not sent it.'
 
 /** A column to a millisecond, for the page of one signal. */
 export const PRECISE = 'Ended (UTC)'
@@ -93,9 +91,6 @@ export function deliveriesTable(
 export const resendGivenUp = (session: Session, client: string): Piece | string =>
   offers(session, 'given up', { client, from: '1', only: 'exhausted' })
 
-const HEIGHT = 150
-
-/** Deliveries and their latency by the hour, drawn with the charts of the fact sheets. */
 export function dayCharts({ hours, isWhole }: Day): Piece {
   if (hours.every(({ delivered, exhausted }) => delivered + exhausted === 0))
     return html`<p class="panel dim">No delivery ended in the last 24 hours.</p>`
@@ -130,6 +125,6 @@ function chart(
     const [value, note] = measure(hour)
     return { label: new Date(hour.startMs).toISOString().slice(11, 13), value, note }
   })
-  const drawing = barChart({ id, title, unit: 'count', size: 'half', height: HEIGHT, none: '', bars })
+  const drawing = barChart({ id, title, unit: 'count', size: 'half', height: 150, none: '', bars })
   return html`<figure class="panel"><figcaption>${title}</figcaption>${raw(drawing)}</figure>`
 }

@@ -101,16 +101,10 @@ export const errorPage = (
     },
   )
 
-type Reply = {
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly head?: Piece
-}
-
 async function respond(
   title: string,
   body: Piece,
-  { status = 200, headers = {}, head = html`` }: Reply = {},
+  { status = 200, headers = {}, head = html`` }: { status?: number; headers?: Texts; head?: Piece } = {},
 ): Promise<Response> {
   const text = await html`<!doctype html>
 <html lang="en">
@@ -156,7 +150,6 @@ export const counted = (count: number, name: string): string =>
 export const toned = (tone: string, words: Piece | string | number): Piece =>
   html`<span class="${tone}">${words}</span>`
 
-/** The states of deliveries as people read them, and how they look. */
 const STATES: { readonly [Status in DeliveryState['status']]: readonly [tone: string, word: string] } = {
   owed: ['warn', 'waiting'],
   delivered: ['good', 'delivered'],
@@ -175,7 +168,7 @@ export type Cell = Piece | string | number
 export const table = (columns: readonly string[], rows: readonly (readonly Cell[])[], empty: string) =>
   rows.length === 0
     ? html`<div class="scroll"><p class="empty">${sentence(empty)}</p></div>`
-    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => html`<th${classOf(name)}>${columnName(name)}</th>`)}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
+    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
 
 const rowOf = (columns: readonly string[], row: readonly Cell[]): Piece =>
   html`<tr>${row.map((cell, i) => html`<td${classOf(columns[i]!)} data-name="${columnName(columns[i]!)}">${cell}</td>`)}</tr>

@@ -34,8 +34,6 @@ const SCRIPT = readFile('./browser/updates.js')
 /** A working day. */
 const SESSION_SECONDS = 12 * 3_600
 
-const CSRF_BYTES = 16
-
 const COOKIE = 'highwater_ops'
 
 /** The script of a page sends it as it asks for the page again: such an answer is neither logged nor counted. */
@@ -151,7 +149,7 @@ async function logIn(c: Exchange, { token, clock, random, redis }: OperatorParts
   if (who === null) return loginPage('That is not the token of an operator.')
   assertScope(who, 'read')
   const endsMs = clock.now() + SESSION_SECONDS * 1_000
-  const csrf = Buffer.from(random(CSRF_BYTES)).toString('hex')
+  const csrf = Buffer.from(random(16)).toString('hex')
   const sessions = sessionsKey(who.digest)
   const kept = redis.multi().zremrangebyscore(sessions, 0, clock.now()).zadd(sessions, endsMs, csrf)
   await askRedis(() => kept.expire(sessions, SESSION_SECONDS).exec())
@@ -191,7 +189,6 @@ const CSRF: MiddlewareHandler = csrf({
 const foreignForm = (): ApiError =>
   new ApiError('forbidden', 'this form is not of your session: load the page again, and send it from there')
 
-/** The form of a request, sent by a page of the session, and who sent it. */
 async function readOwnForm(c: Exchange, parts: OperatorParts) {
   const session = await readSession(c, parts)
   if (session === null) throw new ApiError('unauthorized', 'log in first: your session is over')

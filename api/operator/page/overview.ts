@@ -28,8 +28,6 @@ import {
   webhookWord,
 } from './layout.ts'
 
-const MEBIBYTE = 1 << 20
-
 export async function overviewPage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
   const nowMs = parts.clock.now()
   const [state, day, published] = await Promise.all([
@@ -157,7 +155,7 @@ function redisWords({ redis }: Overview): readonly [Piece, string] {
   if (!redis.isWriting) return [toned('bad', 'cannot write'), 'its disk is full or broken']
   if (redis.isReplica) return [toned('bad', 'read only'), 'it is a replica: name its primary in REDIS_URL']
   if (redis.problems.length > 0) return [toned('bad', 'unsafe'), redis.problems.join('; ')]
-  const memory = `${Math.round(redis.used_bytes / MEBIBYTE)} MiB used`
+  const memory = `${Math.round(redis.used_bytes / 2 ** 20)} MiB used`
   return [toned('good', 'durable'), `${redis.version}, ${memory}`]
 }
 

@@ -8,9 +8,8 @@ import { listOperators } from '#signals/operators/tokens.ts'
 import { type Attempt, readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readAllClients, readLive } from '#signals/views/overview.ts'
-import { recentSignals, rowsOf, type ShownSignal, showDeliveries, showSignal } from '#signals/views/recent.ts'
+import { recentSignals, rowsOf, showDeliveries, showSignal } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
-import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { OperatorParts } from '../parts.ts'
 import { actionsQuery, actionWords } from '../routes/operators.ts'
 import { findSignal, signalsQuery } from '../routes/signals.ts'
@@ -86,14 +85,7 @@ async function signalsPage(asked: Texts, { redis }: OperatorParts, session: Sess
   return html`<h1>Signals</h1>
 ${table(
   ['#Signal', 'Strategy', 'Action', '#Waiting', '#Given up', '#Delivered', '#Price', 'Mode', 'Fired (UTC)'],
-  rows.map(signalRow),
-  'No signal yet: `highwater ops fire` fires one, and so does the form below.',
-)}${older('/ops/view/signals', next)}
-${section('Fire by hand', offers(session, 'signals'))}`
-}
-
-function signalRow({ seq, fired_at, signal, deliveries: { owed, exhausted, delivered } }: ShownSignal) {
-  return [
+  rows.map(({ seq, fired_at, signal, deliveries: { owed, exhausted, delivered } }) => [
     signalLink(seq),
     signal.alias,
     actOf(signal),
@@ -103,7 +95,10 @@ function signalRow({ seq, fired_at, signal, deliveries: { owed, exhausted, deliv
     signal.signal_price,
     html`${signal.is_test ? toned('dim', 'test') : signal.mode}${handOf(signal)}`,
     moment(fired_at),
-  ]
+  ]),
+  'No signal yet: `highwater ops fire` fires one, and so does the form below.',
+)}${older('/ops/view/signals', next)}
+${section('Fire by hand', offers(session, 'signals'))}`
 }
 
 /** Deliveries of one signal whose attempts are shown, and clients that were not sent it; the command line shows each. */
@@ -130,7 +125,7 @@ async function signalPage(asked: Texts, { redis, clock }: OperatorParts, session
 ${signalCards(signal)}
 <p class="dim"><code>${signal.signal_id}</code>, in the log since ${moment(fired_at, true)} UTC</p>
 <h2>Deliveries</h2>
-${deliveriesTable(session, rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)'], NO_DELIVERY)}
+${deliveriesTable(session, rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)'], 'No deliveries: no client with a webhook was entitled to it.')}
 <h2>Attempts</h2>
 ${table(['Client', '#Try', 'Answer', '#Total', '#First byte', 'At (UTC)', '~What it said'], attempts.flat(), 'None yet.')}
 <h2>Not sent</h2>
@@ -150,23 +145,18 @@ const signalCards = (signal: Signal): Piece =>
     ['Decided (UTC)', signal.timestamp.slice(11, 19), signal.timestamp.slice(0, 10) + handOf(signal)],
   ])
 
-const NO_DELIVERY = 'No deliveries: no client with a webhook was entitled to it.'
-
-function attemptRow(client: string, attempt: Attempt) {
-  const { at, n, ok, status, reason, first_byte_ms, total_ms, excerpt } = attempt
-  return [
-    clientLink(client),
-    n ?? 'probe',
-    toned(ok ? 'good' : 'bad', answerWord(status, reason)),
-    duration(total_ms),
-    duration(first_byte_ms),
-    moment(at, true),
-    toned('dim', excerpt),
-  ]
-}
+const attemptRow = (client: string, attempt: Attempt) => [
+  clientLink(client),
+  attempt.n ?? 'probe',
+  toned(attempt.ok ? 'good' : 'bad', answerWord(attempt)),
+  duration(attempt.total_ms),
+  duration(attempt.first_byte_ms),
+  moment(attempt.at, true),
+  toned('dim', attempt.excerpt),
+]
 
 /** `200`, `502`, `200 timeout`, `tls failed`: a failing status needs no other word. */
-const answerWord = (status: number | null, reason: string | null): string =>
+const answerWord = ({ status, reason }: Attempt): string =>
   [status, reason === 'status' ? null : reason?.replaceAll('_', ' ')].filter(part => part != null).join(' ')
 
 async function auditPage(asked: Texts, { redis }: OperatorParts, session: Session): Promise<Piece> {
@@ -208,17 +198,17 @@ async function buildsPage(_: Texts, { builds, clock }: OperatorParts): Promise<P
   return html`<h1>Builds</h1>
 ${table(
   ['Run', 'Version', 'Phase', '#Done', 'Workers', 'Last progress', 'State'],
-  (await builds()).map(build => buildRow(build, nowMs)),
+  (await builds()).map(build => {
+    const { run, dataset_version, phase, done, total, workers, progressed_at } = build
+    const silentMs = nowMs - Date.parse(progressed_at)
+    const isSilent = silentMs >= SILENT_MS
+    const state = isSilent
+      ? toned('bad', `no progress for ${duration(silentMs)}`)
+      : toned('good', 'under way')
+    const counts = Object.entries(workers).map(([name, count]) => html`<div>${name}: ${count}</div>`)
+    const doneBy = counts.length === 0 ? 'none yet' : html`${counts}`
+    return [run, dataset_version, phase, `${done} of ${total}`, doneBy, moment(progressed_at), state]
+  }),
   'No build on a fleet is under way. A build on one machine shows its progress in its terminal.',
 )}`
-}
-
-function buildRow(build: FleetProgress, nowMs: number) {
-  const { run, dataset_version, phase, done, total, workers, progressed_at } = build
-  const silentMs = nowMs - Date.parse(progressed_at)
-  const isSilent = silentMs >= SILENT_MS
-  const state = isSilent ? toned('bad', `no progress for ${duration(silentMs)}`) : toned('good', 'under way')
-  const counts = Object.entries(workers).map(([name, count]) => html`<div>${name}: ${count}</div>`)
-  const doneBy = counts.length === 0 ? 'none yet' : html`${counts}`
-  return [run, dataset_version, phase, `${done} of ${total}`, doneBy, moment(progressed_at), state]
 }

@@ -85,8 +85,9 @@ const LIMITS = {
 function limitsOf(schema: JsonSchema): Markup {
   const limits = Object.entries(LIMITS).flatMap(([name, text]) => {
     const { [name as keyof typeof LIMITS]: limit } = schema
-    const isOfAll = limit === undefined || Math.abs(limit) >= Number.MAX_SAFE_INTEGER // a number that has a limit anyway
-    return isOfAll ? [] : [text.replace('#', String(limit))]
+    // A limit that every number of the kind has is none.
+    const isOne = limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER
+    return isOne ? [text.replace('#', String(limit))] : []
   })
   const {
     enum: values = 'const' in schema ? [schema.const] : [],

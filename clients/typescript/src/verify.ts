@@ -130,12 +130,9 @@ async function checkSignature(find: Find, keys: readonly string[] | null, conten
 }
 
 /** The pinned path of every file of a version, and its digest. */
-function digestsOf({ artifacts, documents }: Manifest, root: string): [path: string, digest: string][] {
+function digestsOf({ artifacts, documents }: Manifest, root: string) {
   const pin = (url: string) => (url.startsWith(root) ? url : url.replace('/v1/', root))
-  const files = artifacts.map(({ url, sha256 }): [string, string] => [pin(url), sha256])
   const nameOf = (file: string) => root + file.replace('changes.json', 'changes')
-  return [
-    ...files,
-    ...Object.entries(documents).map(([file, digest]): [string, string] => [nameOf(file), digest]),
-  ]
+  const files = artifacts.map(({ url, sha256 }) => [pin(url), sha256] as const)
+  return [...files, ...Object.entries(documents).map(([file, digest]) => [nameOf(file), digest] as const)]
 }

@@ -214,15 +214,9 @@ test('the days after the entry are shaded to the right edge; before it nothing i
   const [shade] = withClass(of(FIRST + 1), 'entered')
   expect(shade!.attributes).toMatchObject({ x: `${x(FIRST + 1)}`, width: `${plot.right - x(FIRST + 1)}` })
   expect(withClass(of(FIRST + 1), 'mark-label')[0]!.text).toBe('entered 2 January 2018')
-  const drawn = [-1, 0, 2, 3].map(day =>
-    ['entered', 'mark'].map(name => withClass(of(FIRST + day), name).length),
-  )
-  expect(drawn).toEqual([
-    [1, 0],
-    [1, 1],
-    [0, 1],
-    [0, 0],
-  ])
+  const count = (day: number, name: string) => withClass(of(FIRST + day), name).length
+  expect([-1, 0, 2, 3].map(day => count(day, 'entered'))).toEqual([1, 1, 0, 0])
+  expect([-1, 0, 2, 3].map(day => count(day, 'mark'))).toEqual([0, 1, 1, 0])
 })
 
 test('lines of any number, names and ends are named in their order, none over another or outside of the drawing', () => {

@@ -58,14 +58,8 @@ test('bars have heights in proportion, from one baseline, and numbers beside the
 })
 
 test('bars have their note for the pointer, and are marked if partial', () => {
-  const [bar] = withClass(
-    barChart({
-      ...frame,
-      unit: 'percent',
-      bars: [{ label: '2026', value: 3, note: 'to June', isPartial: true }],
-    }),
-    'partial',
-  )
+  const bars = [{ label: '2026', value: 3, note: 'to June', isPartial: true }]
+  const [bar] = withClass(barChart({ ...frame, unit: 'percent', bars }), 'partial')
   expect(bar!.children[0]!.text).toBe('2026: 3.0\u202f% (to June)')
 })
 
@@ -81,11 +75,11 @@ test.each([
   expect(all(parseXml(text)).filter(({ text }) => /^20\d\d$/.test(text))).toHaveLength(names)
 })
 
-test('bars without a value are an empty frame', () => {
-  for (const bars of [[], years([null, null])])
-    expect(withClass(barChart({ ...frame, unit: 'percent', bars }), 'empty')[0]!.text).toBe(
-      'No values to draw',
-    )
+test('bars without a value, no trades and no days are an empty frame that says so', () => {
+  const barsOf = (bars: ReturnType<typeof years>) => barChart({ ...frame, unit: 'percent', bars })
+  const charts = [barsOf([]), barsOf(years([null, null])), dotChart({ ...frame, dots: [] })]
+  const texts = [...charts, histogram({ ...frame, bins: [] })].map(text => withClass(text, 'empty')[0]!.text)
+  expect(texts).toEqual(['No values to draw', 'No values to draw', 'No trades to draw', 'No days to draw'])
 })
 
 const row = (quantiles: readonly number[], mean: number) =>
@@ -149,12 +143,8 @@ test('dots of trades are one path for each result, with every different place on
   const text = dotChart({ ...frame, dots })
   expect(withClass(text, 'dots').map(({ attributes }) => attributes.class)).toEqual(['dots loss', 'dots win'])
   expect(places(text)).toHaveLength(3)
-  const [[lossX, lossY], [x, y], [lateX, lateY]] = places(text) as [
-    [number, number],
-    [number, number],
-    [number, number],
-  ]
-  expect(lossX < x && x < lateX && lateY < y && y < lossY).toBe(true)
+  const [lossX, lossY, x, y, lateX, lateY] = places(text).flat() as [number, ...number[]]
+  expect(lossX < x! && x! < lateX! && lateY! < y! && y! < lossY!).toBe(true)
   expect(descriptionOf(text)).toBe('4 trades (1 loss, 3 win); returns from −5.0\u202f% to 50.0\u202f%.')
 })
 
@@ -171,10 +161,6 @@ test('dots of trades within one bar are at the left edge, and do not widen the a
   expect(text).not.toContain(' min<')
   const [within, shortest] = places(text).map(([x]) => x)
   expect(shortest! - within!).toBeGreaterThan(50)
-})
-
-test('a chart of no trades is an empty frame', () => {
-  expect(withClass(dotChart({ ...frame, dots: [] }), 'empty')[0]!.text).toBe('No trades to draw')
 })
 
 const points = (svg: Element) => partsOf(svg.children.at(-1)!.attributes.d!).flat()
@@ -215,7 +201,6 @@ test('a histogram has a bar for each bin with days, side by side, in the colour 
   expect([gain[0]! - loss[0]!, last[0]! - gain[0]!, last[0]! + last[2]!]).toEqual([310, 155, 620])
   expect(withClass(text, 'loss')).toHaveLength(1)
   expect(descriptionOf(text)).toBe('14 days in 4 bins, most of them (8) from 0\u202f% to 0.5\u202f%.')
-  expect(withClass(histogram({ ...frame, bins: [] }), 'empty')[0]!.text).toBe('No days to draw')
 })
 
 test('a legend shows each name with a sample of its line', () => {

@@ -133,10 +133,7 @@ export const accepting = (book: Readonly<Record<string, string>>, accept: readon
 })
 
 /** The night of a book on one thread, whatever the age of its bars. */
-export async function nightOf(
-  files: Readonly<Record<string, string>>,
-  options: Partial<NightOptions> = {},
-): Promise<Night> {
+export async function nightOf(files: Readonly<Record<string, string>>, options: Partial<NightOptions> = {}) {
   return withFiles(files, async folder => computeNight(await readBook(folder), options))
 }
 

@@ -41,10 +41,7 @@ const OF_ONE = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
 const OF_BOTH = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak, elm]) }
 
 /** The last public day of a book, as a date. */
-async function windowEnd(
-  files: Readonly<Record<string, string>>,
-  options: Partial<WindowOptions> = {},
-): Promise<string> {
+async function windowEnd(files: Readonly<Record<string, string>>, options: Partial<WindowOptions> = {}) {
   const book = await withFiles(files, readBook)
   return toIsoDate(lastPublicDay(book, { nowMs: endOf(10), asOf: null, allowStale: false, ...options }))
 }

@@ -73,10 +73,7 @@ function post(id: string, parts = lenientParts(redis)) {
 }
 
 /** The alerts of a look, but for the relay, which does not run here. */
-async function alertsOf(
-  parts = operatorParts(redis),
-  used: number | null = null,
-): Promise<readonly SentAlert[]> {
+async function alertsOf(parts = operatorParts(redis), used: number | null = null) {
   const sent: SentAlert[] = []
   const alerts = createAlerts(
     alert => sent.push(alert),

@@ -47,15 +47,8 @@ export async function rollBackHalf(stores: Stores, version: string): Promise<voi
 
 type Moving = (isOver: () => boolean) => Promise<void>
 
-export type SwitchGround = {
-  /** Moves the pointer to the other version, `i` times before this; resolves when nginx serves that version. */
-  readonly move: (i: number) => Promise<void>
-  /** Runs moves while nginx is read, or until an answer is wrong. Returns how many answers there were of each version. */
-  readonly whileReading: (run: Moving) => Promise<ReadonlyMap<string, number>>
-}
-
 /** Starts a tier, which runs no longer than `hungMs`, and nginx on stores with the first version, and builds the second. */
-export async function openSwitchGround(stores: Stores, hungMs?: number): Promise<SwitchGround> {
+export async function openSwitchGround(stores: Stores, hungMs?: number) {
   const store = await openStore(stores.url)
   const tier = await startServing(stores, undefined, hungMs === undefined ? {} : { hungMs })
   const files = await startFiles(await siteOf(addressOf(tier.url), { store: fileURLToPath(stores.url) }))
@@ -63,13 +56,15 @@ export async function openSwitchGround(stores: Stores, hungMs?: number): Promise
   expect(await run(buildArgs(stores), { now: () => Date.now() })).toMatchObject({ code: 0 })
   await expect.poll(() => latestOf(files), PATIENT).toBe(tagOf(NEXT_VERSION))
   return {
-    async move(i) {
+    /** Moves the pointer to the other version, `i` times before this; resolves when nginx serves that version. */
+    async move(i: number): Promise<void> {
       const version = VERSIONS[i % 2]!
       if (i % KILLED_EVERY === KILLED_EVERY - 1) await rollBackHalf(stores, version)
       else await rollBack(store, version, { nowMs: Date.now(), signer: null })
       await expect.poll(() => latestOf(files), PATIENT).toBe(tagOf(version))
     },
-    whileReading: run => whileReadingNginx(files.url, store, run),
+    /** Runs moves while nginx is read, or until an answer is wrong. Returns how many answers there were of each version. */
+    whileReading: (run: Moving) => whileReadingNginx(files.url, store, run),
   }
 }
 
@@ -81,11 +76,7 @@ const CODINGS = ['identity', 'br', 'gzip'] as const
  * Runs something while readers request canonical addresses from nginx, which serves this store. Returns how many answers
  * there were of each version; throws at the first answer that is not of one version.
  */
-async function whileReadingNginx(
-  url: string,
-  store: ObjectStore,
-  run: Moving,
-): Promise<ReadonlyMap<string, number>> {
+async function whileReadingNginx(url: string, store: ObjectStore, run: Moving) {
   const published = new Map<string, Artifacts>()
   for (const version of VERSIONS) {
     const { artifacts } = await manifestOf(store, version)

@@ -18,11 +18,7 @@ const PAUSE_MS = 300
  * Runs something beside a tier that is read without a pause, and compares every answer with the file of the version that it
  * names. In the end the tier serves the newest version. Returns how many answers there were; throws the first torn one.
  */
-export async function whileReading(
-  stores: Stores,
-  content: Content,
-  run: () => Promise<unknown>,
-): Promise<number> {
+export async function whileReading(stores: Stores, content: Content, run: () => Promise<unknown>) {
   const tier = await startServing(stores)
   const published = { ...(await versionContentOf(stores)), ...content }
   let [isOver, answers] = [false, 0]

@@ -83,12 +83,7 @@ export function atFirst(count: number, rule: Rule): Rule {
   }
 }
 
-async function pass(
-  fault: Fault | null,
-  incoming: IncomingMessage,
-  sent: Buffer,
-  outgoing: ServerResponse,
-): Promise<void> {
+async function pass(fault: Fault | null, incoming: IncomingMessage, sent: Buffer, outgoing: ServerResponse) {
   if (fault === 'silence') return
   if (fault === 'error 500') {
     outgoing.writeHead(500, { 'content-type': 'application/xml' })

@@ -116,11 +116,7 @@ async function startProcesses(redisUrl: string): Promise<ReadonlyMap<Victim, Kil
 const HUNG_MS = 24 * 3_600_000
 
 /** A process that takes fires or delivers; what it keeps is in a folder. */
-function startSignalsPart(
-  kind: 'operator' | 'delivery',
-  redisUrl: string,
-  folder: string,
-): Promise<KillableProcess> {
+function startSignalsPart(kind: 'operator' | 'delivery', redisUrl: string, folder: string) {
   const order: ProcessOrder = { redisUrl, privateFolder: join(folder, 'private'), pace: PACE }
   const args = [join(import.meta.dirname, `${kind}-process.worker.ts`), JSON.stringify(order)]
   // Compiled programs are kept, because the same are started again and again.
