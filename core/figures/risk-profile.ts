@@ -29,7 +29,7 @@ export type RiskInput = {
 export const riskFigures = ({ daily, k, benchmark, trades, open_since, stress_periods }: RiskInput) => ({
   year_ahead: { n_days: daily.values.length, ...YEAR_AHEAD, ...yearAheadFigures(daily, k) },
   start_dates: startDates(daily, k),
-  days: dayFigures(daily, k),
+  days: dayFigures(dailyPath(daily, k)),
   exposure: exposureByMonth(daily, trades, open_since),
   stress: stressFigures(daily, k, benchmark, stress_periods),
 })
@@ -61,13 +61,15 @@ const LISTED_DAYS = 5
 const NARROWEST = -4
 
 /**
- * The distribution of the daily returns `k * r`, as `/returns` has them at this risk level. A bin is `from <= return < to`,
+ * The distribution of the daily returns of the account: `k * r`, up to the day of its ruin, on which it is -100 %. A bin is `from <= return < to`,
  * its borders multiples of the width, which is the smallest of 1, 2 or 5 times a power of ten, at least 0.0001 percent, that
  * needs at most 40 bins. Bins are consecutive from the lowest to the highest day. Days of exactly 0 are flat and in none.
  * The best days are the five largest gains, the worst the five largest losses; equal ones by date.
  */
-export function dayFigures({ first, values }: Series, k: number) {
-  const days = Array.from(values, (value, i) => ({ t: first + i, return_pct: percent(k * value) }))
+export function dayFigures({ daily: { first, values }, k, ruinDay }: AccountPath) {
+  const lived = ruinDay === null ? values : values.subarray(0, ruinDay + 1)
+  const returnOf = (value: number, i: number) => (i === ruinDay ? -1 : k * value)
+  const days = Array.from(lived, (value, i) => ({ t: first + i, return_pct: percent(returnOf(value, i)) }))
   const moved = days.filter(({ return_pct }) => return_pct !== 0)
   const signed = (sign: 1 | -1) => moved.filter(({ return_pct }) => sign * return_pct > 0)
   const listed = (sign: 1 | -1) =>

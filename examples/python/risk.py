@@ -80,7 +80,10 @@ def bins_of(values):
 
 
 def days(daily, k):
+    lived = growth_of(daily, k).cumprod() > 0
     values = 100 * (k * daily)
+    if not lived.all():  # ruin is the last day
+        values = pd.concat([values[lived], pd.Series(-100.0, index=values.index[~lived][:1])])
     moved = values[values != 0]
     ranked = moved.sort_values(kind="stable"), (-moved).sort_values(kind="stable")
     worst, best = ranked[0][ranked[0] < 0], -ranked[1][ranked[1] < 0]

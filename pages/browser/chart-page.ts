@@ -22,6 +22,8 @@ export type ChartPage<Series, Model> = {
   readonly load: () => Promise<Series>
   readonly modelOf: (series: Series, address: Address) => Model
   readonly allDays: (model: Model) => Days
+  /** Whether the account of the page has days from this one on, where an account can be ruined. */
+  readonly isAliveOn?: (model: Model, day: number) => boolean
   /** The texts of the sections, by their names; and the charts of those that have any. */
   readonly sections: Drawn<Model, string>
   readonly charts: Drawn<Model, readonly LineChart[]>
@@ -53,10 +55,12 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
       if (wanted !== address) return
       const all = page.allDays(model)
       const days = daysIn(all, wanted)
-      shown = { model, days: days ?? all, hasNumbers }
+      const isAlive = days === null || (page.isAliveOn?.(model, days.from) ?? true)
+      const isDrawn = days !== null && isAlive
+      shown = { model, days: isDrawn ? days : all, hasNumbers }
       view.show(shown)
-      showChoice(wanted, all)
-      say('#problem', [...refused, ...(days === null ? [NO_RANGE] : [])].join(' '))
+      showChoice(isDrawn ? wanted : { ...wanted, from: null, to: null }, all)
+      say('#problem', [...refused, ...(isDrawn ? [] : [isAlive ? NO_RANGE : AFTER_RUIN])].join(' '))
     } catch (error) {
       view.expect(false)
       say('#problem', sentenceOf(error))
@@ -169,6 +173,7 @@ function onLook(look: () => void): void {
 }
 
 const NO_RANGE = 'The range in the address has no two days of this history: all days are shown.'
+const AFTER_RUIN = 'The range in the address begins after the ruin at this level: all days are shown.'
 
 /** The days of a range that the charts have; null if they are fewer than two. A range that is not limited has all. */
 function daysIn(all: Days, { from, to }: Address): Days | null {

@@ -4,7 +4,7 @@ import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import { percent } from '../format.ts'
 import { riskSteps } from '../risk-steps.ts'
 import type { SheetFacts } from '../sheet/facts.ts'
-import { noteOf, percentOf, sheetModel } from '../sheet/model.ts'
+import { isAliveOn, noteOf, percentOf, sheetModel } from '../sheet/model.ts'
 import {
   equityChart,
   exposureCharts,
@@ -66,6 +66,7 @@ const change = startCharts({
   },
   modelOf: (series, address) => sheetModel(facts, series, levelOf(address), address),
   allDays: ({ all }) => all,
+  isAliveOn: ({ whole }, day) => isAliveOn(whole, day),
   sections: SECTIONS,
   charts: {
     equity: model => [equityChart(model)],

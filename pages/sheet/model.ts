@@ -2,7 +2,7 @@
 import { type EpochDay, parseIsoInstant, toEpochDay } from '#core/calendar.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { compounded, type RiskLevel, riskFactor } from '#core/dataset/resources/risk-level.ts'
-import { type AccountPath, accountPath, equityCurve } from '#core/figures/account-path.ts'
+import { type AccountPath, accountPath, equityFromBaseline } from '#core/figures/account-path.ts'
 import { benchmarkOver } from '#core/figures/benchmark.ts'
 import { annualFigures, monthlyFigures } from '#core/figures/calendar-periods.ts'
 import { worstDrawdowns } from '#core/figures/drawdown-figures.ts'
@@ -37,7 +37,7 @@ export function sheetModel(
     const { base_risk_pct: base, refused_above_risk_pct: most } = facts
     const equityOf = (benchmark: Series | null): Float64Array | null => {
       const held = benchmarkOver(daily, benchmark)
-      return held === null ? null : equityCurve(held.values)
+      return held === null ? null : equityFromBaseline(held.values)
     }
     return {
       facts,
@@ -61,7 +61,7 @@ export function sheetModel(
       /** As `/risk` publishes them at this level. */
       ahead: publishFigures(splitFigures(yearAheadFigures(daily, factor)).values),
       stress: stressFigures(daily, factor, series.benchmark, facts.stress_periods),
-      /** Equities over the days of the series: of holding the instrument, and of the book if it is another. */
+      /** Equities with their baseline over the days of the series: of holding the instrument, and of the book if it is another. */
       benchmark: equityOf(series.benchmark),
       book: facts.has_book ? equityOf(series.book) : null,
       /** Of the first version with this history. */
@@ -73,20 +73,23 @@ export function sheetModel(
 
 /** The account over the days of a range, with the weeks that are wholly in it. */
 function pathIn(whole: AccountPath, { from, to }: Range): AccountPath {
-  const { weekly, k, ruinDay } = whole
+  const { weekly, k } = whole
   const daily = sliceSeries(whole.daily, from, to)
-  const isAlive = ruinDay === null || dayOf(whole.daily, ruinDay) >= daily.first
   const isPart = daily.values.length > 1 && daily.values.length < whole.daily.values.length
-  return isPart && isAlive
+  return isPart && isAliveOn(whole, daily.first)
     ? accountPath(daily, sliceSeries(weekly, daily.first + 6, lastDay(daily)), k)
     : whole
 }
+
+/** Whether the account is not yet ruined before this day. */
+export const isAliveOn = ({ daily, ruinDay }: AccountPath, day: EpochDay): boolean =>
+  ruinDay === null || day <= dayOf(daily, ruinDay)
 
 export const percentOf = (fraction: number): number => Number((100 * fraction).toFixed(6))
 
 export const noteOf = ({ base_risk_pct }: SheetFacts, level: RiskLevel | null): string =>
   level === null
-    ? `Every daily return is multiplied by the chosen level / ${percentOf(base_risk_pct)} %; figures marked “at base risk” do not change.`
+    ? `Every return is multiplied by the level / ${percentOf(base_risk_pct)} %; what is “at base risk” stays.`
     : `Every return is multiplied by ${Number((level.effective / base_risk_pct).toPrecision(6))}; no replay at this level.${
         level.effective < level.requested ? ` ${percentOf(level.requested)} % is above the cap.` : ''
       }`

@@ -2,6 +2,7 @@
 import { mean } from 'd3-array'
 import { html, raw } from 'hono/html'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { isUndefined } from '#core/figures/figure.ts'
 import { dayFigures, exposureByMonth, startDates } from '#core/figures/risk-profile.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import { DAYS_PER_YEAR, lastDay } from '#core/figures/series.ts'
@@ -27,6 +28,7 @@ import {
   figureOf,
   hundredths,
   MONTHS,
+  NONE,
   numberOf,
   percent,
   shortDate,
@@ -37,7 +39,7 @@ import type { SheetModel } from './model.ts'
 /** The sections by name, in the order of the sheet. The text is HTML. */
 export const SECTIONS = {
   headline: model => String(headline(model)),
-  equity: model => namedLineChart(equityChart(model)),
+  equity: model => String(equity(model)),
   underwater: model => lineChart(underwaterChart(model)),
   months: model => String(months(model)),
   years: model => years(model),
@@ -92,13 +94,15 @@ function headline(model: SheetModel) {
   const { longest_days = null } = Object(figures.time_underwater)
   const values = { ...figures, 'time_underwater/longest_days': longest_days }
   const given = (row: FigureRow) => shown(row[0], figureOf(values, row))
+  const isEmpty = path.daily.values.length === 0
   const pairs = [0, 2, 4].map(i => {
     const [row, below] = [AT_LEVEL[i]!, AT_LEVEL[i + 1]!]
     const [name, value] = [term(below[0], below[1]), given(below)]
+    if (isEmpty) return tile(term(row[0], row[1]), NONE, 'no day yet')
     return tile(term(row[0], row[1]), given(row), i === 2 ? html`${value} ${name}` : html`${name} ${value}`)
   })
   const { leverage_typical: typical, leverage_max: most } = facts
-  const times = (value: number | null) => figure(value && value * path.k, value => `${decimal(value, 1)}×`)
+  const times = (value: number | null) => figure(value && value * path.k, timesText, 'not known')
   const drawn = (name: string, print = inPercent) =>
     shown(`year_ahead/${name}`, yearFigure(model, name, print))
   const isDrawn = numberOf(ahead.return_p5_pct) !== null
@@ -106,19 +110,28 @@ function headline(model: SheetModel) {
 <dl class="tiles">${pairs}${tile(
     term('year_ahead', 'A year ahead'),
     isDrawn ? html`${drawn('return_p5_pct', whole)} to ${drawn('return_p95_pct')}` : drawn('return_p5_pct'),
-    '9 of 10 years, bootstrap',
+    isDrawn ? '9 of 10 years, bootstrap' : '',
   )}${tile(
     term('year_ahead/loss_20_probability_pct', 'Loss of 20 % in a year'),
-    drawn('loss_20_probability_pct'),
-    'at this risk',
+    drawn('loss_20_probability_pct', chanceText),
+    isDrawn ? 'at this risk' : '',
   )}${tile(
     term('leverage', 'Leverage'),
     times(typical),
-    typical === null ? 'not known' : html`at most ${times(most)}${isAll(model) ? '' : ', all days'}`,
+    typical === null ? '' : html`at most ${times(most)}${isAll(model) ? '' : ', all days'}`,
   )}
 </dl>${warnings(model)}`
 }
 
+/** One decimal, or two digits of what is smaller. */
+const timesText = (value: number): string =>
+  `${decimal(value, Math.min(Math.max(1, 1 - Math.floor(Math.log10(value))), 6))}×`
+
+/** A share of the drawn years: one of them is printed. */
+const chanceText = (value: number): string =>
+  value === 0 ? `none of ${whole(YEAR_AHEAD.draws)}` : percent(value, value < 1 ? 2 : 1)
+
+const shortPercent = (value: number): string => percent(value, Math.abs(value) < 10 ? 1 : 0)
 const inPercent = (value: number): string => percent(value, 0)
 
 /** Percent; without a year of days, how many there are. */
@@ -144,9 +157,13 @@ function warnings({ figures, facts, isRefused }: SheetModel) {
   return html`${figures.ruined === true ? ruin : ''}${isRefused ? refused : ''}`
 }
 
+const equity = (model: SheetModel) =>
+  html`${raw(namedLineChart(equityChart(model)))}<p class="note">Logarithmic. The deepest drawdowns are shaded, numbered as in their table.</p>`
+
+/** From the day before the first on, when each equity is 1. */
 export function equityChart(model: SheetModel): LineChart {
-  const { facts, path, worst, publishedDay, days } = model
-  const { first } = path.daily
+  const { facts, path, publishedDay, days } = model
+  const first = path.daily.first - 1
   const line = (name: string, kind: Line['kind'], values: Line['values'] | null): Line[] =>
     values === null ? [] : [{ name, kind, first, values }]
   return equityChartOf({
@@ -154,13 +171,13 @@ export function equityChart(model: SheetModel): LineChart {
     title: `Equity of ${facts.name}`,
     caveat: facts.caveat,
     height: 300,
-    days,
+    days: days.to < days.from ? days : { ...days, from: first },
     lines: [
-      { name: facts.name, kind: 'main', first: first - 1, values: path.curve },
+      { name: facts.name, kind: 'main', first, values: path.curve },
       ...line(`Holding ${facts.instrument}`, 'benchmark', model.benchmark),
       ...line('Book at base risk', 'other', model.book),
     ],
-    bands: worst.map(({ peak_t, recovery_t }, i) => ({
+    bands: numbered(model).map(({ peak_t, recovery_t }, i) => ({
       from: parseIsoDate(peak_t)!,
       to: recovery_t === null ? lastDay(path.daily) : parseIsoDate(recovery_t)!,
       label: `${i + 1}`,
@@ -245,16 +262,24 @@ export const WORST = [
   ['underwater_days', 'Days'],
 ] as const
 
-const drawdowns = ({ worst }: SheetModel) =>
-  worst.length === 0
-    ? html`<p>The equity never fell below its peak.</p>`
+/** Those that are printed as more than 0.0 %. */
+const numbered = ({ worst }: SheetModel) => worst.filter(({ depth_pct }) => depth_pct <= -0.05)
+
+function drawdowns(model: SheetModel) {
+  const { path, worst: all, figures } = model
+  const worst = numbered(model)
+  if (path.daily.values.length === 0) return html`<p>No day yet.</p>`
+  if (all.length === 0) return html`<p>The equity never fell below its peak.</p>`
+  return worst.length === 0
+    ? html`<p>The equity never fell 0.05 % or more below its peak.</p>`
     : html`<div class="scroll" tabindex="0" role="region" aria-label="Worst drawdowns"><table class="drawdowns">
 <thead><tr><td></td>${WORST.map(([path, name]) => html`<th scope="col">${term(path, name)}</th>`)}</tr></thead>
 <tbody>${worst.map(
         (row, i) => html`
-<tr><th scope="row">${i + 1}</th><td>${figure(row.depth_pct, percent)}</td><td>${shortDate(row.peak_t)}</td><td>${shortDate(row.trough_t)}</td><td>${row.recovery_t === null ? 'not yet' : shortDate(row.recovery_t)}</td><td>${decimal(row.underwater_days, 0)}</td></tr>`,
+<tr><th scope="row">${i + 1}</th><td>${figure(row.depth_pct, percent)}</td><td>${shortDate(row.peak_t)}</td><td>${shortDate(row.trough_t)}</td><td>${row.recovery_t === null ? (figures.ruined === true ? 'never' : 'not yet') : shortDate(row.recovery_t)}</td><td>${decimal(row.underwater_days, 0)}</td></tr>`,
       )}
 </tbody></table></div>`
+}
 
 const QUANTILES = [5, 25, 50, 75, 95] as const
 
@@ -262,19 +287,20 @@ function ahead(model: SheetModel) {
   const { n_days } = model.figures
   if (numberOf(model.ahead.return_p5_pct) === null)
     return html`<p>No year can be drawn from ${counted(Number(n_days), 'day')}: it takes ${DAYS_PER_YEAR}.</p>`
-  const cell = (name: string) =>
-    html`<td>${shown(`year_ahead/${name}`, yearFigure(model, name, tenths))}</td>`
+  const cell = (name: string, print: FigureRow[2] = shortPercent) =>
+    html`<td>${shown(`year_ahead/${name}`, yearFigure(model, name, print))}</td>`
   const row = (name: string, of: string) =>
     html`
 <tr><th scope="row">${term(`year_ahead/${of}_p5_pct`, name)}</th>${QUANTILES.map(p => cell(`${of}_p${p}_pct`))}</tr>`
-  const chance = (name: Text, path: string) => html`<tr><th scope="row">${name}</th>${cell(path)}</tr>`
+  const chance = (name: Text, path: string) =>
+    html`<tr><th scope="row">${name}</th>${cell(path, chanceText)}</tr>`
   return html`<div class="scroll" tabindex="0" role="region" aria-label="A year drawn from these days"><table>
 <thead><tr><td></td>${QUANTILES.map(p => html`<th scope="col">${p === 50 ? 'Median' : `${p} %`}</th>`)}</tr></thead>
 <tbody>${row('Return', 'return')}${row('Max drawdown', 'max_drawdown')}
 </tbody></table></div>
-<table><tbody>${[10, 20, 50].map(loss => chance(term(`year_ahead/loss_${loss}_probability_pct`, `Down ${loss} % on any day`), `loss_${loss}_probability_pct`))}${chance(term('year_ahead/below_start_probability_pct', 'Below its start at the end'), 'below_start_probability_pct')}
+<table><tbody>${[10, 20, 50].map(loss => chance(term(`year_ahead/loss_${loss}_probability_pct`, `Loss of ${loss} %`), `loss_${loss}_probability_pct`))}${chance(term('year_ahead/below_start_probability_pct', 'A losing year'), 'below_start_probability_pct')}
 </tbody></table>
-<p class="note">${whole(YEAR_AHEAD.draws)} years from ${whole(Number(n_days))} days, ${beforeEntry(model)}, in blocks of ${YEAR_AHEAD.block_days} days: circular block bootstrap, seed ${YEAR_AHEAD.seed}. It says nothing of days that are not among these.</p>`
+<p class="note">Loss: below the start, on any day of the year; a losing year ends below it. ${whole(YEAR_AHEAD.draws)} years from ${whole(Number(n_days))} days, ${beforeEntry(model)}, in blocks of ${YEAR_AHEAD.block_days} days: circular block bootstrap, seed ${YEAR_AHEAD.seed}. It says nothing of days that are not among these.</p>`
 }
 
 /** How many of the days nobody could check when they were new. */
@@ -286,11 +312,14 @@ function beforeEntry({ days: { from, to }, publishedDay }: SheetModel): string {
 
 const startsOf = ({ path: { daily, k } }: SheetModel) => startDates(daily, k)
 
-/** The equity on the last day for each start, in the month of the start. */
+const RUINED = -100
+
+/** The equity on the last day for each start that is not ruined, in the month of the start. */
 export function startsChart(model: SheetModel, starts = startsOf(model)): LineChart {
   const { facts, days } = model
   const values = new Float64Array(days.to - days.from + 1).fill(Number.NaN)
-  for (const { t, net_return_pct } of starts) values[parseIsoDate(t)! - days.from] = 1 + net_return_pct / 100
+  for (const { t, net_return_pct } of starts)
+    if (net_return_pct > RUINED) values[parseIsoDate(t)! - days.from] = 1 + net_return_pct / 100
   return equityChartOf({
     id: 'starts',
     title: 'Equity on the last day, by the day of the start',
@@ -306,11 +335,13 @@ function starts(model: SheetModel) {
   const [worst] = all.toSorted((a, b) => a.net_return_pct - b.net_return_pct)
   if (worst === undefined) return html`<p>No day to start on yet.</p>`
   const above = all.filter(({ net_return_pct }) => net_return_pct > 0).length
-  return html`${raw(lineChart(startsChart(model, all)))}<p class="note">${whole(above)} of ${whole(all.length)} starts gained. The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
+  const ruined = all.filter(({ net_return_pct }) => net_return_pct <= RUINED).length
+  const lost = ruined === 0 ? '' : ` ${whole(ruined)} ended in ruin, which a logarithmic scale cannot show.`
+  return html`${raw(lineChart(startsChart(model, all)))}<p class="note">${whole(above)} of ${counted(all.length, 'start')} gained.${lost} The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
 }
 
 function spread({ path, facts }: SheetModel) {
-  const { bins, best, worst, flat_days, gain_days, loss_days } = dayFigures(path.daily, path.k)
+  const { bins, best, worst, flat_days, gain_days, loss_days } = dayFigures(path)
   if (bins.length === 0) return html`<p>No day with a gain or a loss.</p>`
   const chart = histogram({
     ...{ id: 'days', title: `Days of ${facts.name} by their return` },
@@ -326,19 +357,31 @@ function spread({ path, facts }: SheetModel) {
 </tbody></table>`
 }
 
-/** Periods that nobody chose come first. */
-function stress({ stress: { rows }, facts }: SheetModel) {
-  if (rows.length === 0)
-    return html`<p>No prices of ${facts.instrument} on these days, and no period that the publisher names.</p>`
+/** Periods that the publisher does not choose come first. */
+function stress({
+  stress: { rows, instrument_falls },
+  facts: { instrument },
+  benchmarkReturns,
+  path,
+}: SheetModel) {
+  if (path.daily.values.length === 0) return html`<p>No day yet.</p>`
+  const none =
+    benchmarkReturns === null
+      ? `Not compared with ${instrument}`
+      : `The prices of ${instrument} are not known on each of these days`
+  if (rows.length === 0) return html`<p>${none}; the publisher names no period.</p>`
+  const which = isUndefined(instrument_falls)
+    ? `${none}; the publisher names these periods.`
+    : `The deepest falls of ${instrument} on these days, computed and not chosen${rows.some(({ by }) => by === 'publisher') ? ', then the periods that the publisher names' : ''}.`
   const value = (
     row: (typeof rows)[number],
     name: 'return_pct' | 'max_drawdown_pct' | 'instrument_return_pct',
   ) => html`<td>${figure(row[name], percent)}</td>`
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Days of stress"><table>
+  return html`<p class="note">${which}</p><div class="scroll" tabindex="0" role="region" aria-label="Days of stress"><table>
 <thead><tr><td></td><th scope="col">${term('stress/rows/return_pct', 'Return')}</th><th scope="col">${term('stress/rows/max_drawdown_pct', 'Max drawdown')}</th><th scope="col">${term('stress/rows/instrument_return_pct', 'Holding it')}</th></tr></thead>
 <tbody>${rows.map(
     row => html`
-<tr><th scope="row">${row.name}<br><span class="note">${shortDate(row.from)} to ${shortDate(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${whole(row.days)} days are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
+<tr><th scope="row">${row.by === 'instrument' ? row.name.replace('of the instrument', 'in these days') : row.name}<br><span class="note">${shortDate(row.from)} to ${shortDate(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${counted(row.days, 'day')} are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
   )}
 </tbody></table></div>`
 }

@@ -85,7 +85,7 @@ ${rangeButtons(model)}
 </div>
 <p class="warning" id="problem" role="alert" hidden></p>
 ${live(model, 'headline', null)}
-${live(model, 'equity', 'Equity', 'Logarithmic. The deepest drawdowns are shaded, numbered as in their table.')}
+${live(model, 'equity', 'Equity')}
 ${live(model, 'underwater', 'Under water')}
 ${live(model, 'months', term('month', 'Monthly returns, percent'))}
 <div class="columns">
@@ -94,10 +94,10 @@ ${live(model, 'drawdowns', 'Deepest drawdowns')}
 </div>
 <div class="screen">
 <div class="columns">
-${live(model, 'ahead', 'A year ahead', 'Years drawn from these days, at this risk, percent: what they were like, not what will be.')}
-${live(model, 'starts', 'Result by start date', 'Equity on the last day of an account that began with 1 on the first day of a month.')}
+${live(model, 'ahead', 'A year ahead', 'Years drawn from these days, at this risk: what they were like, not what will be.')}
+${live(model, 'starts', 'Result by start date', 'Equity on the last day of an account that began with 1 on the first day of the record or of a later month; the results overlap.')}
 ${live(model, 'days', 'Days', 'Daily returns at this risk: how many days in each step, percent.')}
-${live(model, 'stress', 'Days of stress', `The deepest falls of ${instrument}, which nobody chose, then the periods that the publisher names.`)}
+${live(model, 'stress', 'Days of stress')}
 </div>
 </div>
 <div class="columns">
@@ -112,8 +112,8 @@ ${fixed('benchmark', `Against holding ${instrument}`, benchmarkSection(strategy)
 ${live(model, 'rolling', 'Rolling 365 days')}
 ${live(model, 'exposure', 'Long, short and flat')}
 ${live(model, 'trades', 'Trades', `Time from entry to exit, and the return on notional. Trades within one bar are at the left edge.${entriesOf(strategy)}`)}
-${fixed('excursions', 'How far trades went', excursionsSection(snapshot, strategy), 'Furthest move of the price against an open trade (MAE) and for it (MFE), in units of the base risk.')}
-${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'A replay sizes every position by the level; a rescale multiplies the returns.') : ''}
+${fixed('excursions', 'How far trades went', excursionsSection(snapshot, strategy), 'All days. Furthest move of the price against an open trade (MAE) and for it (MFE), in units of the base risk.')}
+${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'All days. A replay sizes every position by the level; a rescale multiplies the returns.') : ''}
 <div class="columns">
 ${fixed('costs', 'What costs take', costsSection(strategy), 'At base risk, all days.')}
 ${fixed('correlation', 'Correlation', correlationSection(snapshot, strategy), 'Daily returns, at base risk, all days.')}

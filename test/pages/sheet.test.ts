@@ -75,7 +75,9 @@ test('a sheet has each replay beside its rescale, and the entries that the lever
   const page = sheetOf(snapshot)
   const text = sectionOf(page, 'replays')
   expect(text).toMatch(/4 %, replayed \S+ % \S+ % \S+ 39 50 7 4 %, rescaled \S+ % \S+ % \S+ $/)
-  expect(page).toContain('Of 40 entries that the module asked for, the leverage cap refused 2.')
+  expect(sectionOf(page, 'trades')).toContain(
+    'On all days the leverage cap refused 2 of 40 entries that the module asked for.',
+  )
   const without = sheetOf(handSnapshot([strategy('s', 0)]))
   expect(without).not.toContain('class="replays"')
   const replays = { ...night.replays!, entries: { asked: 40, refused: 0 } }
@@ -183,7 +185,7 @@ function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']>, l
 
 const trade = { entry_time: 1.4e12, exit_time: 1.41e12, account_return: 0.01 }
 const V1 = '2024-05-01T00:15:00Z'
-const version = (given: Partial<Ancestor>, i: number): Ancestor => ({
+const version = (given: Partial<Ancestor>, i = 0): Ancestor => ({
   ...{
     version: V1.replace('01', `0${i + 1}`),
     entered: null,
@@ -379,6 +381,32 @@ test('a range after the ruin at this level has no account, so that all days are 
   const model = modelOf(snapshot, { range })
   expect(model.days).toEqual(model.all)
   expect(SECTIONS.headline(model)).toContain('2 January 2024</time>: at this risk')
+})
+
+test('a sheet draws what of a ruined account can be drawn, and takes no small number and no missing day for none', () => {
+  const held = [{ instrument: 'BTCUSDT-PERP', daily: handSnapshot([strategy('h', 9)]).strategies[0]!.daily }]
+  const text = (
+    given: Partial<HandStrategy>,
+    name: 'headline' | 'drawdowns' | 'ahead' | 'starts' | 'days' | 'stress',
+    benchmarks = held,
+  ) => {
+    const snapshot = handSnapshot([strategy('s', 0, given)], {}, benchmarks)
+    const [own] = snapshot.strategies
+    const section = SECTIONS[name](sheetModel(sheetFacts(snapshot, own!), sheetSeries(snapshot, own!), null))
+    return section.replaceAll(/<title.*?<\/title>|<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+  }
+  const ruined = { first: '2024-01-01', returns: wave(400, 0).with(100, -1.5) }
+  expect(text(ruined, 'starts')).toMatch(/of 14 starts gained. 4 ended in ruin.*−100.0 % since/)
+  expect(text(ruined, 'starts')).not.toContain('No days to draw')
+  expect(text(ruined, 'days')).toMatch(/Worst days Best days 10 Apr 2024 −100.0 %/)
+  expect(text(ruined, 'drawdowns')).toMatch(/ never \d/)
+  expect(text({ returns: [] }, 'headline')).toContain('Net return – no day yet Max drawdown – no day yet')
+  expect(text({ returns: [] }, 'drawdowns')).toContain('No day yet.')
+  expect(text({ returns: [0.01, -0.0001] }, 'drawdowns')).toContain('never fell 0.05 % or more')
+  expect(text({ leverage_typical: 0.037, leverage_max: 0.4 }, 'headline')).toContain('0.037× at most 0.40×')
+  expect(text({}, 'ahead')).toMatch(/Loss of 50 % none of 2.000/)
+  expect(text({}, 'stress')).toContain('computed and not chosen. Return')
+  expect(text({}, 'stress', [])).toContain('Not compared with BTCUSDT-PERP; the publisher names no period.')
 })
 
 test('every sheet of a book of odd strategies has no number that is none, and says how short or over its strategy is', () => {

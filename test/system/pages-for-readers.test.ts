@@ -36,6 +36,13 @@ const LINEAGE: Snapshot['dataset']['lineage'] = ['2024-05-30', '2024-05-31', '20
   declared: i === 1 ? [{ what: 'restate', of: 's', reason: 'wrong prices' }] : [],
 }))
 
+/** As long as that of the sample book. */
+const ACCEPTED = {
+  ...{ finding: 'sign', of: 's', strategies: ['s'], count: 1, from: '2024-01-01', to: '2024-01-02' },
+  what: '1 trade with a gain of the account and a loss of the prices, or the other way round',
+  reason: 'the long was paid funding, which is in its result and in no price',
+}
+
 /** A strategy of as many years with all that a sheet can say of one, beside another. */
 function bookOf(years: number, names: readonly [string, string] = ['A strategy', 'Another']): Snapshot {
   const first = `${2024 - years}-06-01`
@@ -114,7 +121,9 @@ async function open(snapshot: Snapshot, options: PageOptions = {}) {
 const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth')
 
 test.each([1, 9, 15, 25])('a sheet of %i years prints on one page of A4 and of Letter', async years => {
-  const { page, complaints, show } = await open(bookOf(years))
+  const book = bookOf(years)
+  const dataset = { ...book.dataset, accepted_findings: [ACCEPTED] }
+  const { page, complaints, show } = await open({ ...book, dataset })
   await show(SHEET)
   for (const format of ['A4', 'Letter']) {
     const pdf = (await page.pdf({ format })).toString('latin1')

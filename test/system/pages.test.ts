@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { parseIsoDate, toCompactInstant } from '#core/calendar.ts'
+import { toPercent } from '#core/contract/rounding.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
@@ -17,7 +18,7 @@ import { dayText } from '#pages/format.ts'
 import { riskSteps } from '#pages/risk-steps.ts'
 import type { SheetFacts } from '#pages/sheet/facts.ts'
 import { sheetModel } from '#pages/sheet/model.ts'
-import { AT_LEVEL, equityChart, LATER } from '#pages/sheet/sections.ts'
+import { equityChart, LATER, rollingCharts } from '#pages/sheet/sections.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { orderOf, renderHere } from '#test/static-build/hand-order.ts'
@@ -39,19 +40,27 @@ const BOOK: Snapshot = handSnapshot(
   [
     {
       ...{ id: 'birch', name: 'Birch', first: '2021-01-01', returns: wave(1300, 0) },
-      verification_state: 'dual_verified',
+      ...{ verification_state: 'dual_verified', leverage_max: 2.6 },
       trades: [0.02, -0.01, 0.02].map((account_return, i) => ({
         ...{ entry_time: (i + 1) * 1e7, exit_time: (i + 1) * 1e7 + 9e6, account_return },
       })),
     },
     {
-      ...{ id: 'hazel', name: '<b>Hazel</b> & "co"', first: '2022-03-02', returns: wave(800, 2, 0.01) },
-      base_risk_pct: 0.01,
+      ...{
+        id: 'hazel',
+        name: '<b>Hazel</b> & "co"',
+        first: '2022-03-02',
+        returns: wave(800, 2, 0.01).with(400, -0.033),
+      },
+      ...{ base_risk_pct: 0.01, leverage_max: 1.7 },
     },
     { id: 'stump', name: 'Stump', first: '2023-03-02', returns: [0.1, -1, ...wave(40, 1)] },
     { id: 'twig', name: 'Twig', first: '2024-05-01', returns: [0.01] },
   ],
-  { name: 'Pages', max_modelled_risk_pct: 0.5 },
+  {
+    ...{ name: 'Pages', max_modelled_risk_pct: 0.5 },
+    stress_periods: [{ name: 'A fall', from: '2022-05-01', to: '2022-06-30' }],
+  },
   [
     {
       instrument: 'BTCUSDT-PERP',
@@ -139,41 +148,88 @@ const equityIn = (csv: string): string[] =>
     .map(row => row.split(',').slice(0, 2).join())
 
 const queryAt = (level: number): string => (level === 0.02 ? '' : `?risk_pct=${level}`)
+/** A table of the API as CSV, without its header; cells of rows. */
+async function rowsAt(sid: string, table: string, query: string): Promise<string[][]> {
+  const csv = await read(`/v1/strategies/${sid}/${table}${query}${query ? '&' : '?'}format=csv`)
+  return csv
+    .split('\r\n')
+    .slice(1, -1)
+    .map(row => row.split(','))
+}
 const curveOf = async (query: string): Promise<string[]> =>
-  equityIn(await read(`/v1/strategies/birch/curve${query}${query ? '&' : '?'}format=csv`))
+  (await rowsAt('birch', 'curve', query)).map(cells => cells.slice(0, 2).join())
 
-test(`the code of a fact sheet computes the digits of /stats, /risk and /curve at each of ${LEVELS.length} levels of the slider`, async () => {
-  expect(LEVELS.length).toBeGreaterThanOrEqual(50)
-  const [, json = ''] = /id="facts">(.*?)<\/script>/s.exec(await read(SHEET)) ?? []
-  const facts = JSON.parse(json) as SheetFacts // what the page gives its script
-  const seriesIn = async (file: string, period: 'daily' | 'weekly') =>
-    parseReturns(await read(`${VERSION_ROOT}strategies/birch/${file}`), period).get('ret')!
-  const held = parseReturns(await read(`${VERSION_ROOT}benchmark.csv`), 'daily')
-  const series = {
-    daily: await seriesIn('returns.daily.csv', 'daily'),
-    weekly: await seriesIn('returns.weekly.csv', 'weekly'),
-    ...{ benchmark: held.get(facts.instrument)!, book: null },
-    trades: parseTrades(await read(`${VERSION_ROOT}strategies/birch/trades.csv`)),
-  }
-  for (const level of LEVELS) {
-    const query = queryAt(level)
-    const requested = level === 0.02 ? null : level
-    const model = sheetModel(facts, series, riskLevel(requested, facts.max_modelled_risk_pct))
-    const expected = await statsOf(query)
-    for (const [name] of AT_LEVEL)
-      expect([level, name, valueAt(model.figures, name)]).toEqual([level, name, valueAt(expected, name)])
-    const { daily, k } = model.path
-    const risk = await dataOf(`/v1/strategies/birch/risk${query}`)
-    expect(risk).toMatchObject({
-      year_ahead: model.ahead,
-      ...publishFigures({ start_dates: startDates(daily, k), stress: { rows: model.stress.rows } }),
-      days: publishFigures(splitFigures(dayFigures(daily, k)).values),
-    })
-    const drawn = equityIn(chartCsv(equityChart(model)))
-    expect(drawn).toHaveLength(1300)
-    expect(drawn).toEqual(await curveOf(query))
-  }
-})
+/** The last of each period, up to that of a ruin, over the last of the one before: `digits` of a date name a period. */
+function periodReturns(curve: readonly string[][], digits: number): number[] {
+  const ends = [...new Map(curve.map(([t, equity]) => [t!.slice(0, digits), Number(equity)])).values()]
+  return ends.flatMap((end, i) => (ends[i - 1] === 0 ? [] : 100 * (end / (ends[i - 1] ?? 1) - 1)))
+}
+
+/** Steps of the slider, and levels between them, which an address may have. */
+const BETWEEN = LEVELS.slice(1).map((step, i) => Number(((step + LEVELS[i]!) / 2).toPrecision(4)))
+const ALL_LEVELS = [...LEVELS, ...BETWEEN.filter((_, i) => i % 4 === 0)]
+
+test.each([
+  ['birch', 'usual', 0],
+  ['hazel', 'ruined at high levels', 0.3],
+])(
+  'the code of a fact sheet computes at 60 levels and more the digits of the API for %s, which is %s',
+  async (sid, _, ruinedFrom) => {
+    expect(ALL_LEVELS.length).toBeGreaterThanOrEqual(60)
+    const folder = `${VERSION_ROOT}strategies/${sid}/`
+    const [, json = ''] = /id="facts">(.*?)<\/script>/s.exec(await read(`${folder}sheet.html`)) ?? []
+    const facts = JSON.parse(json) as SheetFacts // what the page gives its script
+    const seriesIn = async (file: string, period: 'daily' | 'weekly') =>
+      parseReturns(await read(folder + file), period).get('ret')!
+    const held = parseReturns(await read(`${VERSION_ROOT}benchmark.csv`), 'daily')
+    const series = {
+      daily: await seriesIn('returns.daily.csv', 'daily'),
+      weekly: await seriesIn('returns.weekly.csv', 'weekly'),
+      ...{ benchmark: held.get(facts.instrument)!, book: null },
+      trades: parseTrades(await read(`${folder}trades.csv`)),
+    }
+    for (const level of ALL_LEVELS) {
+      const requested = level === facts.base_risk_pct ? null : level
+      const query = requested === null ? '' : `?risk_pct=${level}`
+      const model = sheetModel(facts, series, riskLevel(requested, facts.max_modelled_risk_pct))
+      const { path, figures } = model
+      const stats = await dataOf(`/v1/strategies/${sid}/stats${query}`)
+      expect([level, stats]).toEqual([level, expect.objectContaining(figures)])
+      expect([figures.ruined, toPercent(facts.leverage_max! * path.k)]).toEqual([
+        ruinedFrom > 0 && level > ruinedFrom,
+        stats.leverage_max,
+      ])
+      const published = (block: Parameters<typeof splitFigures>[0]) =>
+        publishFigures(splitFigures(block).values)
+      expect(await dataOf(`/v1/strategies/${sid}/risk${query}`)).toMatchObject({
+        year_ahead: model.ahead,
+        ...publishFigures({ start_dates: startDates(path.daily, path.k) }),
+        ...published({ days: dayFigures(path), stress: model.stress }),
+      })
+      const curve = await rowsAt(sid, 'curve', query)
+      const [opening, ...drawn] = equityIn(chartCsv(equityChart(model)))
+      expect([opening!.endsWith(',1'), drawn]).toEqual([true, curve.map(cells => cells.slice(0, 2).join())])
+      const rows = await rowsAt(sid, 'rolling', query)
+      const rolled = rollingCharts(model).map(chart => equityIn(chartCsv(chart)).slice(364))
+      expect(rolled).toEqual([3, 2].map(column => rows.map(cells => `${cells[0]},${cells[column]}`)))
+      const close = (values: readonly number[]) => values.map(value => expect.closeTo(value, 5))
+      const returns = ({ table }: { readonly table: readonly { readonly return_pct: number }[] }) =>
+        table.map(({ return_pct }) => return_pct)
+      expect(returns(model.monthly)).toEqual(close(periodReturns(curve, 7)))
+      expect(returns(model.annual)).toEqual(close(periodReturns(curve, 4)))
+      const equities = new Map(curve.map(([t, equity]) => [t, Number(equity)]))
+      expect(model.worst.map(({ depth_pct }) => depth_pct)).toEqual(
+        close(
+          model.worst.map(row => 100 * (equities.get(row.trough_t)! / (equities.get(row.peak_t) ?? 1) - 1)),
+        ),
+      )
+      expect(Math.min(...model.worst.map(({ depth_pct }) => depth_pct))).toBeCloseTo(
+        Number(figures.max_drawdown_pct),
+        5,
+      )
+    }
+  },
+)
 
 test('a fact sheet has at the lowest, the base and the highest level of its slider the digits of /stats and /curve', async () => {
   const { page, complaints } = await open(SHEET)
@@ -188,7 +244,10 @@ test('a fact sheet has at the lowest, the base and the highest level of its slid
     await expect.poll(() => queryOf(page)).toBe(query)
     await isDrawn(page)
     await expectStats(page, query)
-    expect(equityIn(await saved(page, '[data-csv=equity]'))).toEqual(await curveOf(query))
+    expect(equityIn(await saved(page, '[data-csv=equity]'))).toEqual([
+      '2020-12-31,1',
+      ...(await curveOf(query)),
+    ])
   }
   expect(complaints).toEqual([])
 })
@@ -203,6 +262,9 @@ test('a fact sheet takes its level from the address, clamped as by the API, and 
   await isDrawn(page)
   await expectStats(page, '?risk_pct=0.9')
   expect(await page.locator('#risk .note').textContent()).toContain('90 % is above the cap')
+  await page.goto(`${origin}${SHEET.replace('birch', 'stump')}?from=2023-03-10`)
+  await page.getByRole('alert').getByText('begins after the ruin at this level: all days').waitFor()
+  expect(await page.locator('[aria-pressed=true]').textContent()).toBe('all')
   await page.goto(`${origin}${SHEET}?risk_pct=much`)
   await page.getByRole('alert').getByText('must be a plain decimal number').waitFor()
   await expectStats(page, '')
@@ -354,7 +416,7 @@ test('the explorer sorts and filters the table of all strategies, and the addres
   const { page } = await open(EXPLORER)
   const names = () => page.locator('#strategies tbody tr:visible a').allTextContents()
   await page.locator('#strategies thead').getByRole('button', { name: 'Max drawdown' }).click()
-  expect(await names()).toEqual(['<b>Hazel</b> & "co"', 'Birch', 'Twig', 'Stump']) // short and ruined ones stay last
+  expect(await names()).toEqual(['Birch', '<b>Hazel</b> & "co"', 'Twig', 'Stump']) // short and ruined ones stay last
   await page.getByRole('searchbox').fill('HAZEL')
   expect(await names()).toEqual(['<b>Hazel</b> & "co"'])
   const matches = page.locator('#strategies-matches')

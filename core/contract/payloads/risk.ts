@@ -65,27 +65,27 @@ const startDates = () =>
     max_drawdown_pct: cell('Deepest fall from a peak.', `100 × ${FALL}`),
   }).meta(convention('E: equity from E_0 = 1 before the day, n days, as in `/stats`. Rows give no reasons.'))
 
-const day = () => ({ t: isoDate('UTC day.'), return_pct: cell('Its return.', '100 × k × r') })
+const day = () => ({ t: isoDate('UTC day.'), return_pct: cell('Its return.', '100 × q') })
 
 const days = () =>
   record('The distribution of the daily returns at the risk level.', {
-    gain_days: count('Days with a gain.', 'n(r > 0)'),
-    loss_days: count('Days with a loss.', 'n(r < 0)'),
-    flat_days: count('Days of exactly 0; they are in no bin.', 'n(r = 0)'),
+    gain_days: count('Days with a gain.', 'n(q > 0)'),
+    loss_days: count('Days with a loss.', 'n(q < 0)'),
+    flat_days: count('Days of exactly 0; they are in no bin.', 'n(q = 0)'),
     bin_width_pct: pct('Width of the bins.', 'smallest of 1, 2, 5 × 10^n, at least 0.0001', [
       'too_few_points',
     ]),
     bins: records('From the lowest day to the highest, empty ones included; none if all days are flat.', {
       from_pct: cell('Lower border, inclusive.', 'width × i'),
       to_pct: cell('Upper border, exclusive.', 'width × (i + 1)'),
-      days: count('Days in the bin.', 'n(from ≤ 100 × k × r < to)'),
+      days: count('Days in the bin.', 'n(from ≤ 100 × q < to)'),
     }),
     best: records('At most five days with a gain, the largest first; equal ones by date.', day()),
     worst: records('At most five days with a loss, the largest first; equal ones by date.', day()),
   }).meta(
     convention(
-      `r: daily returns at base risk, k = risk level / base risk. The width is the smallest with which at most ${MOST_BINS} bins, from ` +
-        'multiples of it on, hold all days that are not flat.',
+      'q = k × r: r are the daily returns at base risk, k = risk level / base risk. The days of a ruined account end with that of its ruin, ' +
+        `where q = -1. The width is the smallest with which at most ${MOST_BINS} bins, from multiples of it on, hold all days that are not flat.`,
     ),
   )
 

@@ -1,6 +1,7 @@
 // recompute.test.ts compares whole answers with examples/python/risk.py, which made the values here.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { dailyPath } from '#core/figures/account-path.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { dayFigures } from '#core/figures/risk-profile.ts'
 import { yearAheadFigures } from '#core/figures/year-ahead.ts'
@@ -32,12 +33,18 @@ test('no year is drawn from 364 days, one of flat days is flat, and one whose eq
   expect(() => drawnFrom(constant(9, 365), 1)).toThrow('small enough to be published')
 })
 
-test('at most 40 bins, whose borders are published as they are compared, hold every day that is not flat', () => {
+test('at most 40 bins, whose borders are published as they are compared, hold every day that is not flat, up to a ruin', () => {
   const near = fc.integer({ min: -30, max: 30 }).map(i => i / 1000)
   const some = fc.array(fc.oneof(aReturn, near), { minLength: 1, maxLength: 60 })
   forAll(300, fc.tuple(some, fc.constantFrom(1, 0.3, 1e-3)), ([returns, k]) => {
-    const { bins, gain_days, loss_days, flat_days } = dayFigures(dailyFrom('2020-01-01', returns), k)
-    const moved = returns.map(value => 100 * (k * value)).filter(value => value !== 0)
+    const path = dailyPath(dailyFrom('2020-01-01', returns), k)
+    const { bins, gain_days, loss_days, flat_days, worst } = dayFigures(path)
+    const lived = returns.slice(0, (path.ruinDay ?? returns.length) + 1)
+    const moved = lived
+      .map((value, i) => (i === path.ruinDay ? -100 : 100 * (k * value)))
+      .filter(value => value !== 0)
+    expect(worst[0]?.return_pct ?? 0).toBe(Math.min(...moved, 0))
+    expect(Math.min(...moved)).toBeGreaterThanOrEqual(-100)
     const counted = bins.map(
       ({ from_pct, to_pct }) => moved.filter(value => from_pct <= value && value < to_pct).length,
     )
@@ -45,7 +52,7 @@ test('at most 40 bins, whose borders are published as they are compared, hold ev
     expect([counted.reduce((a, b) => a + b, 0), gain_days + loss_days, flat_days]).toEqual([
       moved.length,
       moved.length,
-      returns.length - moved.length,
+      lived.length - moved.length,
     ])
     expect(bins.length).toBeLessThanOrEqual(40)
   })
