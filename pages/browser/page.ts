@@ -3,16 +3,10 @@ import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
 import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import { percent } from '../format.ts'
 import { riskSteps } from '../risk-steps.ts'
+import { exposureCharts } from '../sheet/exposure.ts'
 import type { SheetFacts } from '../sheet/facts.ts'
 import { isAliveOn, noteOf, percentOf, sheetModel } from '../sheet/model.ts'
-import {
-  equityChart,
-  exposureCharts,
-  rollingCharts,
-  SECTIONS,
-  startsChart,
-  underwaterChart,
-} from '../sheet/sections.ts'
+import { equityChart, rollingCharts, SECTIONS, startsChart, underwaterChart } from '../sheet/sections.ts'
 import { ADDRESS, type Address, startCharts } from './chart-page.ts'
 import { one, pageFacts, say, startPage } from './dom.ts'
 import { loadFile, loadReturns, parseTrades } from './load-returns.ts'

@@ -1,14 +1,12 @@
 // The parts of a fact sheet that depend on the risk level: each is a function of the model, at night and in the browser.
-import { mean } from 'd3-array'
 import { html, raw } from 'hono/html'
-import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { isUndefined } from '#core/figures/figure.ts'
-import { dayFigures, exposureByMonth, startDates } from '#core/figures/risk-profile.ts'
+import { dayFigures, startDates } from '#core/figures/risk-profile.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import { DAYS_PER_YEAR, lastDay } from '#core/figures/series.ts'
 import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
 import { barChart } from '../charts/bar-chart.ts'
-import { dotChart } from '../charts/dot-chart.ts'
 import { histogram } from '../charts/histogram.ts'
 import {
   drawdownChartOf,
@@ -21,7 +19,6 @@ import {
 import {
   counted,
   dateText,
-  dayText,
   decimal,
   type FigureRow,
   figure,
@@ -34,6 +31,7 @@ import {
   shortDate,
   whole,
 } from '../format.ts'
+import { exposure, tradesChart } from './exposure.ts'
 import type { SheetModel } from './model.ts'
 
 /** The sections by name, in the order of the sheet. The text is HTML. */
@@ -103,7 +101,7 @@ function headline(model: SheetModel) {
   })
   const { leverage_typical: typical, leverage_max: most } = facts
   const times = (value: number | null) => figure(value && value * path.k, timesText, 'not known')
-  const drawn = (name: string, print = inPercent) =>
+  const drawn = (name: string, print = shortPercent) =>
     shown(`year_ahead/${name}`, yearFigure(model, name, print))
   const isDrawn = numberOf(ahead.return_p5_pct) !== null
   return html`<p class="note">${daysText(model)}</p>
@@ -132,7 +130,6 @@ const chanceText = (value: number): string =>
   value === 0 ? `none of ${whole(YEAR_AHEAD.draws)}` : percent(value, value < 1 ? 2 : 1)
 
 const shortPercent = (value: number): string => percent(value, Math.abs(value) < 10 ? 1 : 0)
-const inPercent = (value: number): string => percent(value, 0)
 
 /** Percent; without a year of days, how many there are. */
 const yearFigure = ({ ahead, path }: SheetModel, name: string, print: FigureRow[2]) =>
@@ -266,12 +263,10 @@ export const WORST = [
 const numbered = ({ worst }: SheetModel) => worst.filter(({ depth_pct }) => depth_pct <= -0.05)
 
 function drawdowns(model: SheetModel) {
-  const { path, worst: all, figures } = model
+  const { path, figures } = model
   const worst = numbered(model)
-  if (path.daily.values.length === 0) return html`<p>No day yet.</p>`
-  if (all.length === 0) return html`<p>The equity never fell below its peak.</p>`
   return worst.length === 0
-    ? html`<p>The equity never fell 0.05 % or more below its peak.</p>`
+    ? html`<p>${path.daily.values.length === 0 ? 'No day yet.' : 'The equity never fell 0.05 % or more below its peak.'}</p>`
     : html`<div class="scroll" tabindex="0" role="region" aria-label="Worst drawdowns"><table class="drawdowns">
 <thead><tr><td></td>${WORST.map(([path, name]) => html`<th scope="col">${term(path, name)}</th>`)}</tr></thead>
 <tbody>${worst.map(
@@ -312,14 +307,12 @@ function beforeEntry({ days: { from, to }, publishedDay }: SheetModel): string {
 
 const startsOf = ({ path: { daily, k } }: SheetModel) => startDates(daily, k)
 
-const RUINED = -100
-
 /** The equity on the last day for each start that is not ruined, in the month of the start. */
 export function startsChart(model: SheetModel, starts = startsOf(model)): LineChart {
   const { facts, days } = model
   const values = new Float64Array(days.to - days.from + 1).fill(Number.NaN)
   for (const { t, net_return_pct } of starts)
-    if (net_return_pct > RUINED) values[parseIsoDate(t)! - days.from] = 1 + net_return_pct / 100
+    if (net_return_pct > -100) values[parseIsoDate(t)! - days.from] = 1 + net_return_pct / 100
   return equityChartOf({
     id: 'starts',
     title: 'Equity on the last day, by the day of the start',
@@ -335,7 +328,7 @@ function starts(model: SheetModel) {
   const [worst] = all.toSorted((a, b) => a.net_return_pct - b.net_return_pct)
   if (worst === undefined) return html`<p>No day to start on yet.</p>`
   const above = all.filter(({ net_return_pct }) => net_return_pct > 0).length
-  const ruined = all.filter(({ net_return_pct }) => net_return_pct <= RUINED).length
+  const ruined = all.filter(({ net_return_pct }) => net_return_pct <= -100).length
   const lost = ruined === 0 ? '' : ` ${whole(ruined)} ended in ruin, which a logarithmic scale cannot show.`
   return html`${raw(lineChart(startsChart(model, all)))}<p class="note">${whole(above)} of ${counted(all.length, 'start')} gained.${lost} The worst was on ${dateText(worst.t)}: ${figure(worst.net_return_pct, percent)} since, at worst ${figure(worst.max_drawdown_pct, percent)} below a peak.</p>`
 }
@@ -358,17 +351,8 @@ function spread({ path, facts }: SheetModel) {
 }
 
 /** Periods that the publisher does not choose come first. */
-function stress({
-  stress: { rows, instrument_falls },
-  facts: { instrument },
-  benchmarkReturns,
-  path,
-}: SheetModel) {
-  if (path.daily.values.length === 0) return html`<p>No day yet.</p>`
-  const none =
-    benchmarkReturns === null
-      ? `Not compared with ${instrument}`
-      : `The prices of ${instrument} are not known on each of these days`
+function stress({ stress: { rows, instrument_falls }, facts: { instrument } }: SheetModel) {
+  const none = `Not compared with ${instrument} on these days`
   if (rows.length === 0) return html`<p>${none}; the publisher names no period.</p>`
   const which = isUndefined(instrument_falls)
     ? `${none}; the publisher names these periods.`
@@ -384,56 +368,4 @@ function stress({
 <tr><th scope="row">${row.by === 'instrument' ? row.name.replace('of the instrument', 'in these days') : row.name}<br><span class="note">${shortDate(row.from)} to ${shortDate(row.to)}${row.by === 'publisher' ? ', named by the publisher' : ''}${row.days_covered < row.days ? `, ${whole(row.days_covered)} of ${counted(row.days, 'day')} are here` : ''}</span></th>${value(row, 'return_pct')}${value(row, 'max_drawdown_pct')}${value(row, 'instrument_return_pct')}</tr>`,
   )}
 </tbody></table></div>`
-}
-
-/** A position that is still open is in no trade. */
-function exposureOf({ facts, path, trades }: SheetModel) {
-  const { months } = exposureByMonth(path.daily, trades, facts.open_since)
-  return Array.isArray(months) ? months : []
-}
-
-/** Long and short of each month; none without positions. */
-export function exposureCharts(model: SheetModel): LineChart[] {
-  const { days, path, facts } = model
-  const { name, caveat, open_since } = facts
-  const byMonth = new Map(exposureOf(model).map(each => [Date.UTC(each.year, each.month - 1), each]))
-  if (byMonth.size === 0) return []
-  const line = (side: 'long' | 'short', kind: Line['kind'], sign: 1 | -1): Line => ({
-    name: side,
-    kind,
-    first: days.from,
-    values: path.daily.values.map((_, i) => {
-      const share = byMonth.get(monthOf(toIsoDate(days.from + i)))?.[`${side}_pct`]
-      return share == null ? Number.NaN : sign * share
-    }),
-  })
-  const lines = [line('long', 'over', 1), line('short', 'under', -1)]
-  const from = open_since === null ? days.to + 1 : monthOf(open_since) / DAY_MS
-  const bands = [{ from, to: days.to, label: 'not known' }]
-  const frame = { id: 'exposure', title: `Long and short of ${name}`, caveat, height: 160 }
-  return [{ ...frame, days, y: 'linear', unit: 'percent', baseline: 0, lines, bands }]
-}
-
-const monthOf = (iso: string): number => Date.parse(iso.slice(0, 7))
-
-function exposure(model: SheetModel) {
-  const months = exposureOf(model)
-  if (months.length === 0) return html`<p>Not known: no position is without its trades.</p>`
-  const known = months.filter(({ has_open_position: isOpen }) => !isOpen)
-  const part = (some: 'long_pct' | 'short_pct' | 'flat_pct') =>
-    percent(mean(known, month => month[some]) ?? 0)
-  const means = `on average long ${part('long_pct')}, short ${part('short_pct')}, flat ${part('flat_pct')}`
-  const { open_since } = model.facts
-  return html`${raw(exposureCharts(model).map(namedLineChart).join(''))}<p class="note">Share of each month in which closed trades were long, above the line, and short, below it. ${known.length} of ${months.length} months are known: ${known.length > 0 ? means : 'none'}.${known.length < months.length ? ` Shaded: not known, because a position is open since ${dayText(open_since ?? '')}.` : ''}</p>`
-}
-
-/** Those that ended in the range: no risk level changes them. */
-function tradesChart({ trades, days, facts: { name, caveat } }: SheetModel): string {
-  const dots = trades
-    .filter(({ exit_time }) => exit_time >= days.from * DAY_MS && exit_time < (days.to + 1) * DAY_MS)
-    .map(({ entry_time, exit_time, return_pct, result }) => ({
-      ...{ days: (exit_time - entry_time) / DAY_MS, return_pct, result },
-    }))
-  const title = `Trades of ${name}: days held and return on notional`
-  return dotChart({ id: 'trades', title, caveat, dots })
 }

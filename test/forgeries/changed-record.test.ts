@@ -143,7 +143,7 @@ test('a publisher who names calm days alone as stress: the falls of the instrume
 
 test('a publisher who adds a flawless strategy, or removes one, to better the past of the book: beside its figures stands that this changes the past', async () => {
   expect(await forgery.page('index.html', V2)).toContain(
-    'Days before a strategy was published are in it; adding or removing one changes the past. Net return ',
+    'Days before a strategy was published are in it; adding or removing one changes the past. The figures are of all days',
   )
 })
 

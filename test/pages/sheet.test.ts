@@ -11,9 +11,10 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { decimal } from '#pages/format.ts'
+import { exposureCharts } from '#pages/sheet/exposure.ts'
 import { type SheetFacts, sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
 import { type Range, sheetModel } from '#pages/sheet/model.ts'
-import { exposureCharts, LATER, SECTIONS } from '#pages/sheet/sections.ts'
+import { LATER, SECTIONS } from '#pages/sheet/sections.ts'
 import { sheetPage } from '#pages/sheet/sheet.ts'
 import { aNight, HAND_VERSION, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { oddBook } from '#test/support/books/odd-book.ts'
@@ -406,7 +407,9 @@ test('a sheet draws what of a ruined account can be drawn, and takes no small nu
   expect(text({ leverage_typical: 0.037, leverage_max: 0.4 }, 'headline')).toContain('0.037× at most 0.40×')
   expect(text({}, 'ahead')).toMatch(/Loss of 50 % none of 2.000/)
   expect(text({}, 'stress')).toContain('computed and not chosen. Return')
-  expect(text({}, 'stress', [])).toContain('Not compared with BTCUSDT-PERP; the publisher names no period.')
+  expect(text({}, 'stress', [])).toContain(
+    'Not compared with BTCUSDT-PERP on these days; the publisher names no period.',
+  )
 })
 
 test('every sheet of a book of odd strategies has no number that is none, and says how short or over its strategy is', () => {
