@@ -2,10 +2,8 @@
 import { brotliCompressSync, constants } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
-import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
-import { benchmark } from '#core/dataset/resources/benchmark.ts'
 import type { RiskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { equalWeightBook } from '#core/figures/book.ts'
@@ -132,16 +130,6 @@ test('a sheet has a definition behind each name of a figure, and its symbols beh
   const texts = sheetOf(snapshot).match(/<div id="about-.*?<\/div>/gs)!
   for (const text of texts.filter(text => / <code>.*<\/code> /.test(text)))
     expect(text.includes('popovertarget="symbols-') || !text.includes('API:')).toBe(true)
-})
-
-test('the benchmarks have a column of the equal-weight book, to ten digits', () => {
-  const snapshot = handSnapshot([strategy('s', 0), strategy('o', 2, { first: '2014-06-03' })])
-  const { table } = benchmark.handler(snapshot, DEFAULT_PARAMS)
-  const column = table!.columns.find(({ name }) => name === 'equal_weight_book')!
-  const { daily } = equalWeightBook(snapshot.strategies.map(({ daily }) => daily))
-  expect(table!.rows).toBe(daily.values.length)
-  for (const row of [0, 1, 2, 3000])
-    expect(column.cells.at(row)).toBe(Number(daily.values[row]!.toPrecision(10)))
 })
 
 const LIMIT = 'This does not show when the rules were written.'
