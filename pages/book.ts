@@ -8,7 +8,7 @@ import type { FigureValues } from '#core/figures/figure.ts'
 import { BOOK_SECTIONS, type BookFacts, bookModel } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
 import { caveatOf, counted, dayText, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
-import { dataBlock, type Markup, type Page, rangeButtons } from './layout.ts'
+import { dataBlock, type Markup, type Page } from './layout.ts'
 import { correlationCell } from './sheet/record.ts'
 import { HEADLINE, term } from './sheet/sections.ts'
 import { strategiesTable } from './strategies-table.ts'
@@ -113,3 +113,8 @@ function extremes(strategies: Snapshot['strategies'], rho: Float64Array): Markup
 
 const sheetLink = ({ id, name }: StrategyData): Markup =>
   html`<a href="strategies/${id}/sheet.html">${name}</a>`
+
+/** Buttons for the days of charts and for the numbers behind them, and a place for what a script cannot show. */
+const rangeButtons =
+  (): Markup => html`<p class="ranges" data-with-script>${[1, 3, 5].map(years => html`<button type="button" data-years="${years}">${years} y</button> `)}<button type="button" data-years="all">All days</button> <button type="button" id="numbers">Tables and CSV</button> <span class="note">Ranges are of the charts; figures stay of all days.</span></p>
+<p class="warning" id="problem" role="alert" hidden></p>`

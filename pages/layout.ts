@@ -217,10 +217,5 @@ const licenceOf = ({ licence, disclaimer }: DatasetRecord) => ({
     : { name: licence.title ?? licence.name, url: licence.path ?? undefined }),
 })
 
-/** Buttons for the days of charts and for the numbers behind them, and a place for what a script cannot show. */
-export const rangeButtons =
-  (): Markup => html`<p class="ranges" data-with-script>${[1, 3, 5].map(years => html`<button type="button" data-years="${years}">${years} y</button> `)}<button type="button" data-years="all">All days</button> <button type="button" id="numbers">Tables and CSV</button> <span class="note">Ranges are of the charts; figures stay of all days.</span></p>
-<p class="warning" id="problem" role="alert" hidden></p>`
-
 /** JSON in a `<script>` that no browser executes. No text in it can end the element. */
 export const dataBlock = (value: unknown) => raw(JSON.stringify(value).replaceAll('<', String.raw`\u003c`))

@@ -1,6 +1,7 @@
 // The table of all strategies, on the page of the book and in the explorer: a row each, with figures at base risk.
 import { extent } from 'd3-array'
 import { html, raw } from 'hono/html'
+import { openSince } from '#core/dataset/resources/risk.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { equityCurve } from '#core/figures/account-path.ts'
 import { FEWEST_DAYS } from '#core/figures/series.ts'
@@ -9,16 +10,7 @@ import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'
 import { counted, type FigureRow, figure, figureOf, isShort, NONE, shortDate, whole } from './format.ts'
 import type { Markup } from './layout.ts'
-import {
-  acceptedOf,
-  aliveness,
-  badge,
-  LIMIT,
-  openSince,
-  STATES,
-  stateName,
-  statePopover,
-} from './sheet/record.ts'
+import { acceptedOf, aliveness, badge, LIMIT, STATES, stateName, statePopover } from './sheet/record.ts'
 import { HEADLINE, stackedCell, term } from './sheet/sections.ts'
 
 const FIGURES: readonly FigureRow[] = [...HEADLINE, ['trade_count', 'Trades', whole]]

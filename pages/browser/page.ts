@@ -67,7 +67,7 @@ const change = startCharts({
     underwater: model => [underwaterChart(model)],
     starts: model => [startsChart(model)],
     rolling: rollingCharts,
-    exposure: exposureCharts,
+    exposure: model => exposureCharts(model),
   },
   name: facts.id,
   onAddress: showLevel,

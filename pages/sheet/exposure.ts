@@ -15,10 +15,10 @@ function exposureOf({ facts, path, trades }: SheetModel) {
 }
 
 /** Long and short of each month; none without positions. */
-export function exposureCharts(model: SheetModel): LineChart[] {
+export function exposureCharts(model: SheetModel, months = exposureOf(model)): LineChart[] {
   const { days, path, facts } = model
   const { name, caveat, open_since } = facts
-  const byMonth = new Map(exposureOf(model).map(each => [Date.UTC(each.year, each.month - 1), each]))
+  const byMonth = new Map(months.map(each => [Date.UTC(each.year, each.month - 1), each]))
   if (byMonth.size === 0) return []
   const line = (side: 'long' | 'short', kind: Line['kind'], sign: 1 | -1): Line => ({
     name: side,
@@ -46,7 +46,7 @@ export function exposure(model: SheetModel) {
     percent(mean(known, month => month[some]) ?? 0)
   const means = `on average long ${part('long_pct')}, short ${part('short_pct')}, flat ${part('flat_pct')}`
   const { open_since } = model.facts
-  return html`${raw(exposureCharts(model).map(namedLineChart).join(''))}<p class="note">Share of each month in which closed trades were long, above the line, and short, below it. ${known.length} of ${months.length} months are known: ${known.length > 0 ? means : 'none'}.${known.length < months.length ? ` Shaded: not known, because a position is open since ${dayText(open_since ?? '')}.` : ''}</p>`
+  return html`${raw(exposureCharts(model, months).map(namedLineChart).join(''))}<p class="note">Share of each month in which closed trades were long, above the line, and short, below it. ${known.length} of ${months.length} months are known: ${known.length > 0 ? means : 'none'}.${known.length < months.length ? ` Shaded: not known, because a position is open since ${dayText(open_since ?? '')}.` : ''}</p>`
 }
 
 /** Those that ended in the range: no risk level changes them. */

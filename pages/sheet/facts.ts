@@ -1,7 +1,7 @@
 // What a fact sheet takes from the snapshot, at night only: the browser reads it from the page and the published files.
 import { toPercent } from '#core/contract/rounding.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
-import { riskInput } from '#core/dataset/resources/risk.ts'
+import { openSince, riskInput } from '#core/dataset/resources/risk.ts'
 import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
 import type { Series } from '#core/figures/series.ts'
 import type { Position } from '#core/figures/trade-statistics.ts'
@@ -23,7 +23,7 @@ export function sheetFacts(snapshot: Snapshot, strategy: StrategyData) {
     caveat: caveatOf(dataset), // what pictures say of made-up data
     has_book: hasOthers(snapshot, strategy),
     /** Since when a position is open that is in no trade, ISO; or null. */
-    open_since: riskInput(snapshot, strategy).open_since,
+    open_since: openSince(strategy),
   }
 }
 

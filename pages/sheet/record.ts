@@ -4,6 +4,7 @@ import { effectiveInstant, isLongBefore } from '#core/dataset/entered.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import { declarationsOf, type Restatement, reasonOf } from '#core/dataset/lineage.ts'
 import { nearestOf } from '#core/dataset/part.ts'
+import { openSince } from '#core/dataset/resources/risk.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
@@ -20,7 +21,6 @@ import {
   whole,
 } from '../format.ts'
 import { citation, type Markup } from '../layout.ts'
-import { groupOf } from './groups.ts'
 import { term } from './sections.ts'
 
 const ABOUT_STATES = {
@@ -162,12 +162,6 @@ export function presentOf(strategy: StrategyData): Markup | string {
     ended === null ? '' : html`<p class="facts">Ended on ${dateText(ended.on)}. Reason: ${ended.reason}</p>`
   if (since === null) return reason
   return html`${reason}<p class="facts">A position that was opened on ${dateText(since)} is still open at the end of the record: it is in the returns, not among the trades.</p>`
-}
-
-/** The day since which a position is open at the end of the history. */
-export function openSince(strategy: StrategyData): string | null {
-  const { open_since: since } = groupOf(strategy, 'exposure')
-  return typeof since === 'string' ? since : null
 }
 
 /** Figures of the closed trades, which no risk level changes. */

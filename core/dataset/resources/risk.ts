@@ -33,9 +33,9 @@ export const risk = datasetRoute({
 /** What `riskFigures` reads of a strategy, beside the factor. */
 export function riskInput(
   { dataset, benchmarks }: Pick<Snapshot, 'dataset' | 'benchmarks'>,
-  { daily, instrument, trades, figures }: StrategyData,
+  strategy: StrategyData,
 ): Omit<RiskInput, 'k'> {
-  const { fund_dd } = figures.values as { fund_dd?: { exposure?: { open_since: string | null } } } // see `exposureFigures`
+  const { daily, instrument, trades } = strategy
   return {
     daily,
     benchmark: benchmarks.find(each => each.instrument === instrument)?.daily ?? null,
@@ -44,7 +44,13 @@ export function riskInput(
       entry_time,
       exit_time: trades.exit_time[row]!,
     })),
-    open_since: fund_dd?.exposure?.open_since ?? null,
+    open_since: openSince(strategy),
     stress_periods: dataset.stress_periods,
   }
+}
+
+/** The day since which a position is open at the end of the history, ISO; null if none is, or it is not recorded. */
+export function openSince({ figures }: StrategyData): string | null {
+  const { fund_dd } = figures.values as { fund_dd?: { exposure?: { open_since: string | null } } } // see `exposureFigures`
+  return fund_dd?.exposure?.open_since ?? null
 }
