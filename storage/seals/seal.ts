@@ -1,0 +1,283 @@
+// The formats of sealed signals (docs/decisions/2026-11-27-seals.md): a seal is public at once and says nothing; its batch is
+// private until the opening of its day.
+import { createHash, createHmac, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { z } from 'zod'
+import {
+  DAY_MS,
+  parseIsoInstant,
+  toCompactInstant,
+  toEpochDay,
+  toIsoDate,
+  toIsoInstant,
+} from '#core/calendar.ts'
+import { sealKeyKey } from '#core/contract/seals.ts'
+import { signal } from '#core/contract/signal.ts'
+import { parseJson } from '../json-bytes.ts'
+import type { Signer } from '../signature.ts'
+
+/** A seal covers this time, or longer after a standstill of the service. */
+export const SEAL_MS = 600_000
+
+/** What a seal says. Its bytes have one length, whatever its batch has. */
+export type Seal = {
+  readonly n: number
+  /** Names the chain, and its key: `highwater/<id of the key>/<begin>`. */
+  readonly origin: string
+  /** What was acknowledged from `fromMs` (inclusive) to `toMs` is in the batch; epoch milliseconds, whole seconds. */
+  readonly fromMs: number
+  readonly toMs: number
+  /** All digests are base64 of 32 bytes. */
+  readonly commitment: string
+  /** Digest of the bytes of the seal before; zeros in the first. */
+  readonly prev: string
+  /** The newest entry of the pointer log; 0 and zeros before the first version. */
+  readonly entrySeq: number
+  readonly entrySha256: string
+}
+
+const HEADER = 'highwater/seal/v1'
+
+export const NO_DIGEST = Buffer.alloc(32).toString('base64')
+
+const digits9 = (n: number): string => String(n).padStart(9, '0')
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+
+const sha256Of = (...parts: readonly (Uint8Array | string)[]): Buffer => {
+  const digest = createHash('sha256')
+  for (const part of parts) digest.update(part)
+  return digest.digest()
+}
+
+/** The digest by which the next seal names this one. */
+export const digestOfSeal = (bytes: Uint8Array): string => base64(sha256Of(bytes))
+
+/** `highwater/8f1d0c2ab34e5f67/20261127T100000Z` for the id of a key and an instant, ISO. */
+export const originOf = (keyId: string, begin: string): string =>
+  `highwater/${keyId}/${toCompactInstant(begin)}`
+
+/** Where the public key of an origin is published, in the public store. */
+export const keyOfOrigin = (origin: string): string => sealKeyKey(origin.split('/')[1] ?? '')
+
+/** A C2SP signed note: the text, a blank line and the signature of the text. Equal seals give equal bytes. */
+export function signSeal(seal: Seal, signer: Signer): Uint8Array {
+  const text = textOf(seal)
+  const signature = signer.sign(Buffer.from(text))
+  const line = base64(Buffer.concat([keyHash(seal.origin, createPublicKey(signer.publicKeyPem)), signature]))
+  return Buffer.from(`${text}\n— ${seal.origin} ${line}\n`)
+}
+
+const textOf = (seal: Seal): string =>
+  [
+    ...[HEADER, seal.origin, digits9(seal.n), `${toIsoInstant(seal.fromMs)} ${toIsoInstant(seal.toMs)}`],
+    ...[seal.commitment, seal.prev, `${digits9(seal.entrySeq)} ${seal.entrySha256}`, ''],
+  ].join('\n')
+
+const ED25519 = 1
+const RAW_KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
+
+const keyHash = (name: string, key: KeyObject): Buffer =>
+  sha256Of(`${name}\n`, Buffer.of(ED25519), rawOf(key)).subarray(0, 4)
+
+/** The last 32 bytes of the DER form are the key itself. */
+const rawOf = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' }).subarray(-RAW_KEY_BYTES)
+
+const SHAPE = new RegExp(
+  `^${HEADER}\\n(highwater/[0-9a-f]{16}/\\d{8}T\\d{6}Z)\\n(\\d{9})\\n(\\S{20}) (\\S{20})\\n` +
+    '([\\w+/]{43}=)\\n([\\w+/]{43}=)\\n(\\d{9}) ([\\w+/]{43}=)\\n\\n— (\\S+) ([\\w+/=]+)\\n$',
+)
+
+/** The seal that some bytes hold, or null if they hold none. Does not check the signature. */
+export function parseSeal(bytes: Uint8Array): Seal | null {
+  const [, origin = '', n, from = '', to = '', commitment = '', prev = '', entrySeq, entrySha256 = '', name] =
+    SHAPE.exec(Buffer.from(bytes).toString()) ?? []
+  const [fromMs, toMs] = [parseIsoInstant(from), parseIsoInstant(to)]
+  if (fromMs === null || toMs === null || name !== origin) return null
+  return { n: Number(n), origin, fromMs, toMs, commitment, prev, entrySeq: Number(entrySeq), entrySha256 }
+}
+
+/** Whether a key in PEM form signed these bytes, which hold a seal. */
+export function isSealedBy(publicKeyPem: string, bytes: Uint8Array): boolean {
+  const [text, line] = Buffer.from(bytes).toString().split('\n\n')
+  const [, name = '', encoded = ''] = (line ?? '').trimEnd().split(' ')
+  const key = createPublicKey(publicKeyPem)
+  const signed = Buffer.from(encoded, 'base64')
+  return (
+    signed.length === 4 + SIGNATURE_BYTES &&
+    signed.subarray(0, 4).equals(keyHash(name, key)) &&
+    verify(null, Buffer.from(`${text}\n`), key, signed.subarray(4))
+  )
+}
+
+/** The seals in the file of a day, which holds their bytes one after the other. */
+export const splitSeals = (bytes: Uint8Array): readonly Uint8Array[] =>
+  Buffer.from(bytes)
+    .toString()
+    .split(new RegExp(`^(?=${HEADER}$)`, 'm'))
+    .map(text => Buffer.from(text))
+
+/** The UTC day of `to`, ISO: that of the day file, the day key and the opening. */
+export const dateOf = ({ toMs }: Pick<Seal, 'toMs'>): string => toIsoDate(toEpochDay(toMs))
+
+// Commitments: each of them is salted with all of 32 bytes, so that a guess at a batch or an item cannot be checked.
+
+/** The key of a day, from the secret of the sealer; base64. */
+export const dayKeyOf = (secret: Uint8Array | string, date: string): string =>
+  createHmac('sha256', secret).update(`day ${date}`).digest('base64')
+
+const salt = (dayKey: string, of: string): Buffer =>
+  createHmac('sha256', Buffer.from(dayKey, 'base64')).update(of).digest()
+
+/** The salt of a batch, base64. */
+export const batchSalt = (dayKey: string, n: number): string => base64(salt(dayKey, `seal ${n}`))
+
+/** The salt of an item, base64: of a signal by its number, of an event by its seal and its position in the batch, from 0. */
+export const itemSalt = (dayKey: string, item: string, n: number, position: number): string => {
+  const seq = seqOf(item)
+  return base64(salt(dayKey, seq === null ? `event ${n} ${position}` : `item ${seq}`))
+}
+
+export const commitmentTo = (sealSalt: string, batch: string): string =>
+  base64(sha256Of(Buffer.from(sealSalt, 'base64'), sha256Of(batch)))
+
+/** The line of an item in its batch, hex. */
+export const commitmentToItem = (salt: string, item: string): string =>
+  sha256Of(Buffer.from(salt, 'base64'), item).toString('hex')
+
+/** A batch: the number of the last signal before it, and one line an item, in order. */
+export const batchOf = (after: number, commitments: readonly string[]): string =>
+  [`after ${after}`, ...commitments, ''].join('\n')
+
+export function parseBatch(batch: string): {
+  readonly after: number
+  readonly commitments: readonly string[]
+} {
+  const [first = '', ...lines] = batch.split('\n')
+  return { after: Number(first.replace('after ', '')), commitments: lines.slice(0, -1) }
+}
+
+// Items: a signal, byte for byte as it was delivered, or an event.
+
+export const SEAL_EVENTS = ['live', 'ended', 'halt', 'resume', 'begin_anew', 'key'] as const
+
+export const sealEvent = z.object({
+  event: z.enum(SEAL_EVENTS),
+  /** The strategy, or `*` for all; null of an event of the chain. */
+  alias: z.string().nullable(),
+  /** `operator:NAME`, or `runner`. */
+  by: z.string(),
+  why: z.string().nullable(),
+  /** UTC instant, by the clock of the publisher. */
+  at: z.string(),
+  /** Of `begin_anew`: the last seal of the old chain, and the seals that can never be opened; of `key`: the new key. */
+  of: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).optional(),
+})
+
+export type SealEvent = Readonly<z.infer<typeof sealEvent>>
+
+/** The number of a signal; null of an event. */
+export function seqOf(item: string): number | null {
+  const { seq } = (parseJson(Buffer.from(item)) ?? {}) as { seq?: unknown }
+  return typeof seq === 'number' ? seq : null
+}
+
+/** An item as what it is; null if it is neither. */
+export function parseItem(item: string) {
+  const value = parseJson(Buffer.from(item))
+  const found = signal.safeParse(value)
+  if (found.success) return { kind: 'signal', signal: found.data } as const
+  const event = sealEvent.safeParse(value)
+  return event.success ? ({ kind: 'event', event: event.data } as const) : null
+}
+
+// What is private until the opening.
+
+/** `seals/000000042.json` of the private store: written before the seal, and all that the seal and its opening need. */
+export const sealRecord = z.object({
+  n: z.int().min(1),
+  origin: z.string(),
+  from: z.string(),
+  to: z.string(),
+  entry_seq: z.int().min(0),
+  entry_sha256: z.string(),
+  /** Base64. Kept here, so that a lost or changed secret closes no seal for ever. */
+  day_key: z.string(),
+  batch: z.string(),
+  items: z.array(z.string()),
+  /** How many events of the service are in this batch and those before. */
+  events: z.int().min(0),
+})
+
+export type SealRecord = Readonly<z.infer<typeof sealRecord>>
+
+export const recordKey = (n: number): string => `seals/${digits9(n)}.json`
+
+/** A record with the batch of its items. */
+export function toRecord(
+  facts: Omit<SealRecord, 'batch' | 'items'>,
+  after: number,
+  items: readonly string[],
+): SealRecord {
+  const lines = items.map((item, i) => commitmentToItem(itemSalt(facts.day_key, item, facts.n, i), item))
+  return { ...facts, batch: batchOf(after, lines), items: [...items] }
+}
+
+/** The seal of a record, after the seal with the digest `prev`. */
+export const sealOf = (record: SealRecord, prev: string): Seal => ({
+  n: record.n,
+  origin: record.origin,
+  fromMs: parseIsoInstant(record.from) ?? Number.NaN,
+  toMs: parseIsoInstant(record.to) ?? Number.NaN,
+  commitment: commitmentTo(batchSalt(record.day_key, record.n), record.batch),
+  prev,
+  entrySeq: record.entry_seq,
+  entrySha256: record.entry_sha256,
+})
+
+/** The number of the newest signal up to and with a batch. */
+export const lastSeqOf = ({ batch, items }: Pick<SealRecord, 'batch' | 'items'>): number =>
+  items.reduce((last, item) => Math.max(last, seqOf(item) ?? 0), parseBatch(batch).after)
+
+// Openings.
+
+const stamp = z.object({ n: z.int().min(1), at: z.string(), by: z.string() })
+
+/** The first line of an opening: the key of the day, and the time stamps of its seals that were known then. */
+const openingHead = z.object({ date: z.string(), day_key: z.string(), stamps: z.array(stamp) })
+
+/** A further line: a seal with items or with a key of its own, or one that cannot be opened, with the reason of the publisher. */
+const openingLine = z.union([
+  z.object({
+    n: z.int().min(1),
+    day_key: z.string().optional(),
+    batch: z.string(),
+    items: z.array(z.string()),
+  }),
+  z.object({ n: z.int().min(1), lost: z.string() }),
+])
+
+export type OpeningHead = Readonly<z.infer<typeof openingHead>>
+export type OpeningLine = Readonly<z.infer<typeof openingLine>>
+export type Opening = OpeningHead & { readonly lines: readonly OpeningLine[] }
+
+export const openingText = ({ lines, ...head }: Opening): string =>
+  [head, ...lines].map(line => `${JSON.stringify(line)}\n`).join('')
+
+/** The opening that some bytes hold, or null. */
+export function parseOpening(bytes: Uint8Array): Opening | null {
+  const [first, ...rest] = Buffer.from(bytes)
+    .toString()
+    .split('\n')
+    .slice(0, -1)
+    .map(line => parseJson(Buffer.from(line)))
+  const head = openingHead.safeParse(first)
+  const lines = z.array(openingLine).safeParse(rest)
+  return head.success && lines.success ? { ...head.data, lines: lines.data } : null
+}
+
+/** The days from one to another, ISO, both included. */
+export const daysBetween = (from: string, to: string): readonly string[] =>
+  Array.from({ length: Math.max(0, (Date.parse(to) - Date.parse(from)) / DAY_MS + 1) }, (_, i) =>
+    toIsoDate(toEpochDay(Date.parse(from)) + i),
+  )
