@@ -90,6 +90,7 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   program_url: null,
   synthetic: false,
   licence: null,
+  seals: null,
 }
 
 const coverage = (strategies: readonly StrategyData[]): DatasetRecord['window'] => ({
@@ -158,6 +159,7 @@ const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'incep
   trials: null,
   published_since: null,
   time_stamp: null,
+  live: null,
   ended: null,
   idle_since: null,
 }
