@@ -31,8 +31,8 @@ const SIGNER = createSigner(`-----BEGIN PRIVATE KEY-----\n${KEY}\n-----END PRIVA
 export const SIMULATED_ORIGIN = seals.originOf(SIGNER.keyId, weeks.from)
 
 const FROM = Date.parse(weeks.from)
-/** `to` of the last seal whose day is the last one of the sample. */
-const TO = (SAMPLE_AS_OF + 1) * DAY_MS - seals.SEAL_MS
+/** The midnight after the last day of the sample: the last seal belongs to the day that nobody has opened. */
+const TO = (SAMPLE_AS_OF + 1) * DAY_MS
 
 /** From the close of a bar until an operator fires its entry, and until a signal is acknowledged. */
 const HAND_MS = 240_000
@@ -48,11 +48,12 @@ export async function sealSimulatedWeeks({ store, privateStore }: Stores, market
     ...weeks.events.map(what => ({ ms: Date.parse(what.at), what })),
     ...[alder, cedar, larch].flatMap(strategy => firedBy(strategy as Strategy, market)),
   ])
-  const [first, last] = [sealed[0]!, sealed.at(-1)!]
-  const days = [...Map.groupBy(sealed, ({ record }) => seals.dateOf({ toMs: Date.parse(record.to) }))]
+  const last = sealed.at(-1)!
+  const over = sealed.slice(0, -1)
+  const days = [...Map.groupBy(over, ({ record }) => seals.dateOf({ toMs: Date.parse(record.to) }))]
   const files: readonly (readonly [key: string, bytes: Uint8Array])[] = [
     [seals.keyOfOrigin(SIMULATED_ORIGIN), Buffer.from(SIGNER.publicKeyPem)],
-    ...[first, last].map(({ record, bytes }) => [sealKey(record.n), bytes] as const),
+    ...[sealed[0]!, over.at(-1)!, last].map(({ record, bytes }) => [sealKey(record.n), bytes] as const),
     ...days.map(([day, all]) => [sealDayKey(day), Buffer.concat(all.map(({ bytes }) => bytes))] as const),
     ...days.map(([day, all]) => [openingKey(day), Buffer.from(openingOf(day, all))] as const),
   ]
