@@ -16,6 +16,7 @@ import {
   type Opening,
   type OpeningLine,
   parseBatch,
+  parseItem,
   parseOpening,
   parseSeal,
   type Seal,
@@ -97,6 +98,10 @@ export function chainFaults(
   }
   return faults
 }
+
+/** The same without signatures, which are most of the work: whether each seal continues the one before. */
+export const linkFaults = (seals: readonly PublicSeal[]): readonly string[] =>
+  seals.flatMap(({ seal }, i) => stepFaults(seal, seals[i - 1]))
 
 function stepFaults(seal: Seal, before: PublicSeal | undefined): readonly string[] {
   const { n } = seal
@@ -232,6 +237,8 @@ function openSeal(
   const isEach = items.every(
     (item, i) => commitmentToItem(itemSalt(key, item, seal.n, i), item) === commitments[i],
   )
+  if (items.some(item => parseItem(item) === null))
+    faults.push(`seal ${seal.n} has an item that is neither a signal nor an event`)
   if (!isEach || items.length !== commitments.length)
     faults.push(`seal ${seal.n} has ${commitments.length} items, and those that are opened are others`)
   if (seq !== null && after !== seq)
