@@ -1,43 +1,10 @@
 // What the opened seals say of a strategy and of their chain: of public bytes alone, and kept in the snapshot.
-import type { SignalAction } from '#core/contract/signal.ts'
+import type { OpenedSignals } from '#core/figures/live-figures.ts'
 
-/** An opened signal that is no test. */
-export type LiveSignal = {
-  /** Number of its seal. */
-  readonly n: number
-  readonly seq: number
-  readonly action: SignalAction
-  /** When the decision was made, as the signal says; epoch milliseconds, as all times here. */
-  readonly timestamp: number
-  readonly mode: 'LIVE' | 'DRY_RUN'
-  /** `strategy`, or `operator:NAME`. */
-  readonly by: string
-  /** `to` of its seal, by the clock of the publisher. */
-  readonly sealed: number
-  /** The first time stamp at or after its seal; null without one. */
-  readonly stamped: number | null
-}
-
+export type LiveRecord = OpenedSignals
+export type LiveSignal = LiveRecord['signals'][number]
+export type LiveEvent = LiveRecord['events'][number]
 export const LIVE_EVENTS = ['live', 'ended', 'halt', 'resume'] as const
-
-/** An opened event; `alias` is the strategy, or `*` for all. */
-export type LiveEvent = {
-  readonly n: number
-  readonly event: (typeof LIVE_EVENTS)[number]
-  readonly alias: string
-  readonly at: number
-  readonly by: string
-  readonly why: string | null
-  readonly sealed: number
-}
-
-/** What was opened of a strategy, both in the order of the chain. */
-export type LiveRecord = {
-  /** Length of its bars; null without bars. */
-  readonly bar_minutes: number | null
-  readonly signals: readonly LiveSignal[]
-  readonly events: readonly LiveEvent[]
-}
 
 /** The chain, as far as it is opened. Instants and dates are ISO. */
 export type SealsRecord = {
