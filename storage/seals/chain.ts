@@ -2,6 +2,7 @@
 import pMap from 'p-map'
 import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { openingKey, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
+import { parsePublicKey } from '../signature.ts'
 import {
   batchOf,
   batchSalt,
@@ -132,7 +133,10 @@ export async function readOriginKeys(
     concurrency: READS_AT_ONCE,
   })
   return new Map(
-    keys.flatMap(([origin, bytes]) => (bytes === null ? [] : [[origin, Buffer.from(bytes).toString()]])),
+    keys.flatMap(([origin, bytes]) => {
+      const key = parsePublicKey(Buffer.from(bytes ?? []).toString())
+      return key !== null && key.id === origin.split('/')[1] ? [[origin, key.pem] as const] : []
+    }),
   )
 }
 
