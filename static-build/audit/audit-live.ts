@@ -149,14 +149,10 @@ function checkChain(
     )
   const [first, last] = [seals[0]!.seal, seals.at(-1)!.seal]
   const gaps = gapsOf(seals, SEAL_MS)
-  const notes = [
-    ...startsOf(seals).map(
-      ({ seal: { n, origin, fromMs } }) => `seal ${n} begins ${origin} at ${toIsoInstant(fromMs)}`,
-    ),
-    ...gaps.map(({ n, fromMs, toMs }) => `seal ${n} spans ${toIsoInstant(fromMs)} to ${toIsoInstant(toMs)}`),
-  ]
-  const spans = gaps.length === 0 ? '' : `, ${gaps.length} of more than ten minutes`
-  const summary = `${seals.length} seals from ${toIsoInstant(first.fromMs)} to ${toIsoInstant(last.toMs)}, each signed and with the digest of the one before${spans}`
+  const notes = startsOf(seals).map(({ seal }) => `seal ${seal.n} begins the chain ${seal.origin}`)
+  const summary =
+    `${seals.length} seals from ${toIsoInstant(first.fromMs)} to ${toIsoInstant(last.toMs)}, each signed and with the digest of the ` +
+    `one before; ${gaps.length} span more than ten minutes`
   return checkOf('chain', summary, faults, notes)
 }
 
@@ -193,12 +189,8 @@ async function checkTimes(
     else if (Date.parse(at) > seal.toMs)
       faults.push(`seal ${seal.n} of ${toIsoInstant(seal.toMs)} names an entry of ${at}: it is dated back`)
   }
-  const bound = `${named.length} times in the log of versions`
-  return checkOf(
-    'times',
-    `the newest ends at ${toIsoInstant(toMs)} by the publisher's clock; borne out ${bound}`,
-    faults,
-  )
+  const summary = `the newest ends at ${toIsoInstant(toMs)} by the publisher's clock; seals name ${named.length} entries of the log of versions`
+  return checkOf('times', summary, faults)
 }
 
 function checkOpenings(seals: readonly PublicSeal[], opened: Opened, end: string): Check {
@@ -236,21 +228,24 @@ async function checkStamps(
     dates.map(async date => parseOpening((await read(openingKey(date))) ?? new Uint8Array())),
   )
   const claimed = openings.flatMap(opening => opening?.stamps ?? [])
+  const bySeal = new Map(seals.map(each => [each.seal.n, each]))
   const subjects = claimed.map(({ n }) => {
-    const digest = Buffer.from(seals.find(({ seal }) => seal.n === n)?.digest ?? '', 'base64').toString('hex')
+    const digest = Buffer.from(bySeal.get(n)?.digest ?? '', 'base64').toString('hex')
     return { name: `seal ${n}`, place: sealStampPlace(n), sha256: digest }
   })
   const found = await provenTimes(reader, subjects, tsaCa)
   const faults = found.flatMap((each, i) => {
     if ('told' in each) return each.told
     const { n, at } = claimed[i]!
-    return each.at === at ? [] : `seal ${n} is said to be stamped at ${at}: ${each.line}`
+    return each.at === at
+      ? []
+      : `the opening says that seal ${n} was stamped at ${at}, and not so: ${each.line}`
   })
-  return checkOf(
-    'stamps',
-    `${claimed.length} opened seals are time-stamped by an authority that is trusted here`,
-    faults,
-  )
+  const delays = claimed.map(({ n, at }) => Date.parse(at) - (bySeal.get(n)?.seal.toMs ?? 0))
+  const latest =
+    delays.length === 0 ? '' : `, the latest ${Math.ceil(Math.max(...delays) / 60_000)} minutes after its end`
+  const summary = `${claimed.length} opened seals are time-stamped by an authority that is trusted here${latest}`
+  return checkOf('stamps', summary, faults)
 }
 
 const receipt = z.object({ seq: z.int(), n: z.int(), r: z.string(), s_n: z.string(), batch: z.string() })
