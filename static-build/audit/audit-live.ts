@@ -26,6 +26,7 @@ import {
   commitmentToItem,
   dateOf,
   parseBatch,
+  parseItem,
   parseOpening,
   SEAL_MS,
   seqOf,
@@ -73,7 +74,7 @@ export async function auditLive(order: LiveOrder): Promise<LiveAudit> {
       keys.check,
       checkChain(seals, keys.pemOf, order.seen),
       await checkTimes(order, read, seals),
-      checkOpenings(seals, opened, data?.window.to ?? ''),
+      checkOpenings(order, seals, opened, data?.window.to ?? ''),
       ...(order.tsaCa === null ? [] : [await checkStamps(order, order.tsaCa, seals, read)]),
       ...(order.receipts === null ? [] : [checkReceipts(order.receipts, seals, opened)]),
       await checkRecords(read, seals, data),
@@ -193,8 +194,13 @@ async function checkTimes(
   return checkOf('times', summary, faults)
 }
 
-function checkOpenings(seals: readonly PublicSeal[], opened: Opened, end: string): Check {
-  const { items, lost, skipped, openedTo, faults: found } = opened
+function checkOpenings(
+  { tsaCa }: LiveOrder,
+  seals: readonly PublicSeal[],
+  opened: Opened,
+  end: string,
+): Check {
+  const { items, lost, skipped, openedTo, stampedBy, faults: found } = opened
   const faults = [...found]
   const due = [...new Set(seals.map(({ seal }) => dateOf(seal)))].filter(date => date <= end)
   const withheld = due.filter(date => date > (openedTo ?? ''))
@@ -204,17 +210,32 @@ function checkOpenings(seals: readonly PublicSeal[], opened: Opened, end: string
   for (const { n } of lost)
     if (!starts.some(({ seal }) => seal.n > n))
       faults.push(`seal ${n} is said to be lost, and no chain begins after it`)
+  const reasons = new Map(
+    items.map(({ n, item }) => [n, whyAnew(item)] as const).filter(([, why]) => why !== null),
+  )
+  for (const { seal } of starts.slice(1))
+    if (dateOf(seal) <= (openedTo ?? '') && !reasons.has(seal.n))
+      faults.push(`seal ${seal.n} begins another chain, and what was sealed does not say why`)
   const notes = [
+    ...[...reasons].map(([n, why]) => `seal ${n} begins another chain. Reason: ${why}`),
     ...lost.map(({ n, why }) => `seal ${n} is lost for ever. Reason: ${why}`),
-    ...skipped.map(
-      ({ from, to }) => `${from === to ? `number ${from} is` : `numbers ${from} to ${to} are`} of no signal`,
-    ),
+    ...skipped.map(({ from, to }) => `no signal has a number from ${from} to ${to}`),
   ]
+  if (stampedBy !== null && tsaCa === null)
+    notes.push(`time stamps of ${stampedBy} were not checked: name its certificate with --tsa-ca`)
   const signals = items.filter(({ item }) => seqOf(item) !== null).length
   const summary = `${openedTo === null ? 'no day is opened yet' : `opened up to ${openedTo}`}: ${signals} signals and ${items.length - signals} events`
   const missing =
-    notes.length === 0 ? '' : `, ${lost.length} seals lost, ${skipped.length} holes in the numbers`
+    lost.length + skipped.length === 0
+      ? ''
+      : `, ${lost.length} seals lost, ${skipped.length} holes in the numbers`
   return checkOf('openings', summary + missing, faults, notes)
+}
+
+/** The reason in an item that begins a chain after another one; null of others. */
+function whyAnew(item: string): string | null {
+  const found = parseItem(item)
+  return found?.kind === 'event' && found.event.event === 'begin_anew' ? (found.event.why ?? 'none') : null
 }
 
 async function checkStamps(

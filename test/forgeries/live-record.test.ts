@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { toIsoInstant } from '#core/calendar.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { openingKey, sealAnchorKey, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
@@ -226,6 +228,15 @@ ok      live        3 strategies were live, 1 of them not in the catalogue; /liv
   )
 })
 
+/** What is public of another chain, in place of the honest one. */
+const shown = (other: Chain) => async (stores: MemoryStores) => {
+  for (const key of await stores.store.list('v1/seals/')) await stores.store.remove(key)
+  await copyAll(other.store, stores.store)
+  for (const key of await stores.privateStore.list('seals/')) await stores.privateStore.remove(key)
+  await copyAll(other.privateStore, stores.privateStore)
+  await openDays(stores, '2024-01-14')
+}
+
 describe('a publisher who shows another chain than before:', () => {
   const keep = async () => {
     const folder = await temporaryFolder()
@@ -235,15 +246,6 @@ describe('a publisher who shows another chain than before:', () => {
     expect((await verify(await serve(), '--state', state)).err).not.toContain('WARNING')
     return { state, key: join(folder, 'key.pem') }
   }
-  /** What is public of another chain, in place of the honest one. */
-  const shown = (other: Chain) => async (stores: MemoryStores) => {
-    for (const key of await stores.store.list('v1/seals/')) await stores.store.remove(key)
-    await copyAll(other.store, stores.store)
-    for (const key of await stores.privateStore.list('seals/')) await stores.privateStore.remove(key)
-    await copyAll(other.privateStore, stores.privateStore)
-    await openDays(stores, '2024-01-14')
-  }
-
   test('a fork for one reader is not what his state has, and not what the receipts of its clients say', async () => {
     const { '2024-01-12T10:00:00Z': _halt, ...others } = ITEMS
     const app = await serve(shown(await sealAll({ ...others, '2024-01-12T10:00:00Z': [] })))
@@ -344,6 +346,31 @@ test('a publisher who stops to seal, or whose clock is ahead: `verify-live` says
   expect(await at(NOW_MS - 61_000)).toEqual([`seal 107 ends at ${NOW}, which is ahead of this clock`])
 })
 
+test('a publisher who begins another chain without a reason, or with one: `verify-live` says which, and passes with one', async () => {
+  const begun = async (items: readonly string[]) => {
+    const chain = createChain(createMemoryStores(), BEGIN, { signer })
+    await chain.sealUntil('2024-01-12T00:00:00Z', {}, 3_600_000)
+    chain.beginAnew()
+    await chain.seal(items)
+    await chain.sealUntil(NOW, {}, 3_600_000)
+    return verify(await serve(shown(chain)))
+  }
+  expect((await begun([])).failed[0]).toBe(
+    'seal 25 begins another chain, and what was sealed does not say why',
+  )
+  const { out, err } = await begun([eventItem('begin_anew', null, NOW, { why: 'a broken disk' })])
+  expect(out).toMatch(/^ok +openings +opened up to 2024-01-14: 0 signals and 1 events$/m)
+  expect(err).toContain('note: seal 25 begins another chain. Reason: a broken disk\n')
+})
+
+test('a version with live records is reproduced byte for byte, also if more days are opened since', async () => {
+  const { url, privateUrl } = forgery.stores
+  await openDays({ store: await openStore(url), privateStore: await openStore(privateUrl) }, '2024-01-15')
+  expect(await (await openStore(url)).has(openingKey('2024-01-15'))).toBe(true)
+  const manifest = join(fileURLToPath(url), manifestKey(toIsoInstant(NOW_MS)))
+  expect(await forgery.build('--reproduce', manifest)).toMatchObject({ code: 0 })
+})
+
 test('a publisher who states the time of an authority: `verify-live` checks it with the certificate of the authority', async () => {
   const authority = await openAuthority()
   const command = await authority.start()
@@ -354,6 +381,9 @@ test('a publisher who states the time of an authority: `verify-live` checks it w
   })
   await chain.store.create(sealAnchorKey(26), stdout, TEXT)
   const of = await publish(chain)
+  expect((await verify(await serve(undefined, of))).err).toContain(
+    'note: time stamps of Hand Time Stamps were not checked: name its certificate with --tsa-ca\n',
+  )
   const check = async (ca: string, ...given: Parameters<typeof serve>) =>
     verify(await serve(...given), '--tsa-ca', join(authority.folder, ca))
   const { code, out } = await check('ca.pem', undefined, of)
