@@ -119,7 +119,7 @@ function entriesTable({ input, seals, since, opened_to, count }: Live): Markup {
 function eventsOf({ live: { events, signals } }: Live): Markup {
   const byHand = signals.filter(({ by, mode }) => by.startsWith('operator:') && mode === 'LIVE')
   const fired = [...Map.groupBy(byHand, ({ by }) => by)].map(([by, own]) => {
-    const text = `the last of ${counted(own.length, 'signal')} fired by hand by ${by}`
+    const text = `fired by hand by ${by}${own.length > 1 ? `, the last of ${whole(own.length)} times` : ''}`
     return { at: own.at(-1)!.timestamp, text }
   })
   const ordered = events.map(({ at, event, alias, by, why }) => {

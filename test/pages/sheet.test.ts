@@ -311,7 +311,7 @@ test('a sheet has each live entry under what became of it, both records, both cl
     'As sealed, days on which only other entries were open have no return: 6 of 132 days; 0 shared with one in time are kept. Tracking error 3.1 %.',
     'Live since 10 January 2024: 132 days, 130 of them without a gap between seals',
     "median 10.0 min, 99 % within 90.0 min, by the publisher's own clock; median 50.0 min, 99 % within 130.0 min, by a time stamp of TSA",
-    '14 Mar 2024: the last of 2 signals fired by hand by bob 25 Feb 2024: all strategies: resume by ann 24 Feb 2024: all strategies: halt by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: live by ann.',
+    '14 Mar 2024: fired by hand by bob, the last of 2 times 25 Feb 2024: all strategies: resume by ann 24 Feb 2024: all strategies: halt by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: live by ann.',
     '52 000 seals since 9 January 2024, opened up to 20 May 2024, with 1 gap; 1 cannot be opened: The secret was lost.; 2 signal numbers in no seal, although later ones are sealed. Origin highwater/0123456789abcdef/20230505T000000Z from seal 1 on',
     'highwater verify-live ADDRESS or openssl and Python',
   ])
