@@ -152,3 +152,9 @@ export const RELAY_LEASE = `${PREFIX}:relay:lease`
 
 /** String: the clock of Redis as it was read last, epoch milliseconds. */
 export const CLOCK = `${PREFIX}:clock`
+
+/** Sorted set: the numbers of the seals whose batches have signals, each scored by the number of its last signal. */
+export const SEALS = `${PREFIX}:seals`
+
+/** Hash: `n` and `to` (epoch milliseconds) of the newest seal, `refused` (why none is signed now, or ''), `at` (when that was found). */
+export const SEAL_STATE = `${PREFIX}:seal-state`
