@@ -172,13 +172,18 @@ const INSTANTS: readonly string[] = ['entry_time', 'exit_time']
 
 const property = z.object({
   type: z.string(),
+  isNullable: z.boolean().optional(),
   format: z.string().optional(),
   description: z.string().optional(),
   enum: z.array(z.string()).optional(),
   additionalProperties: z.object({ type: z.string() }).optional().catch(undefined),
 })
 
-const rowObject = z.object({ properties: z.record(z.string(), property) })
+const nullable = z
+  .object({ anyOf: z.tuple([property, z.unknown()]) })
+  .transform(({ anyOf: [column] }) => ({ ...column, isNullable: true }))
+
+const rowObject = z.object({ properties: z.record(z.string(), property.or(nullable)) })
 
 /** The payload of a table is a list of rows, or holds one under `rows`. */
 const tablePayload = z.union([
@@ -206,7 +211,7 @@ function toField(name: string, column: z.infer<typeof property>, format: Format)
     type,
     description: column.description,
     unit,
-    constraints: { required: true, enum: column.enum },
+    constraints: { required: column.isNullable ? undefined : true, enum: column.enum },
   }
 }
 

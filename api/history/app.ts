@@ -10,7 +10,7 @@ import type { Exchange, ServiceEnv } from '../service/exchange.ts'
 import { COMMON_HEADERS, preflightHeaders } from '../service/headers.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
 import { type AnswerKind, type Handler, type HistoryParts, historyService } from './exchange.ts'
-import { createFileHandler, createLogHandler } from './files/stored-files.ts'
+import { createFamilyHandler, createFileHandler } from './files/stored-files.ts'
 import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
 import { createIconHandler, createRobotsHandler, createSitemapHandler } from './pages/crawlers.ts'
 import { createDocsHandler, DOCS_PATTERN } from './pages/docs.ts'
@@ -41,8 +41,12 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
     get(route.path, latestHandler(route))
     get(pinnedTemplate(route), pinnedHandler(route))
   }
-  for (const file of FILE_ROUTES.filter(each => each.of !== 'log')) get(file.path, createFileHandler(file))
-  get(LOG_TEMPLATE, createLogHandler(), LOG_PATTERN)
+  for (const file of FILE_ROUTES.filter(({ of }) => !(of in FAMILIES)))
+    get(file.path, createFileHandler(file))
+  for (const family of ['log', 'seals'] as const) {
+    const { template, pattern } = FAMILIES[family]
+    get(template, createFamilyHandler(family), pattern)
+  }
   get('/', indexHandler)
   for (const page of PAGE_ROUTES.filter(({ path }) => path !== '/')) get(page.path, createPageHandler(page))
   get('/feed.atom', createFeedHandler('atom+xml'))
@@ -81,12 +85,16 @@ function beginRequest(c: Exchange, { source, newRequestId }: HistoryParts): void
 }
 
 /**
- * Entries of the log, their signatures and time stamps under one pattern: a variable beside a folder would make the router take its
- * slower way for every request of every route.
+ * Entries of the log, their signatures and time stamps under one pattern, and so the seals: a variable beside a folder would make the
+ * router take its slower way for every request of every route.
  */
-const LOG_PATTERN = '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)|anchors/[0-9a-f]+}'
-
-const LOG_TEMPLATE = '/v1/pointer/{name}'
+const FAMILIES = {
+  log: {
+    template: '/v1/pointer/{name}',
+    pattern: '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)|anchors/[0-9a-f]+}',
+  },
+  seals: { template: '/v1/seals/{name}', pattern: '/v1/seals/:name{(?:[a-z]+/)?[0-9a-z.-]+}' },
+}
 
 const NOT_MODIFIED = 304
 const FIRST_REFUSAL = 400

@@ -13,6 +13,8 @@ export const CACHING = {
   preview: 'public, max-age=60',
   pinned: IMMUTABLE,
   pointer: POLLED,
+  /** The newest seal: another follows within ten minutes. */
+  head: 'max-age=30',
   /** 404, 410 and 422: short, because what is unknown now may be known tomorrow. */
   refusal: 'max-age=10',
   never: 'no-store',

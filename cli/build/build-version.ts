@@ -6,9 +6,11 @@ import type { FleetRecord } from '#fleet/open-fleet.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
+import { TIMEFRAME_MS } from '#pipeline/book/timeframe.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
 import { lastPublicDay, missingBars } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
+import { openDays, withLiveRecords } from '#static-build/open-days.ts'
 import {
   currentVersionOf,
   type Published,
@@ -151,6 +153,8 @@ async function computeAndPublish(
     live = await assertLiveAgrees(book, order, runtime)
   }
   watch.begin('publish')
+  if (night.snapshot.dataset.window.to !== null)
+    await openDays({ store: order.store, privateStore }, night.snapshot.dataset.window.to)
   const published = await publishVersion({
     ...(await publicationOf({ ...order, entered, progress }, night, runtime)),
     assertAlone: order.lock.assertHeld,
@@ -171,10 +175,18 @@ export async function publicationOf(
   { root, now }: Runtime,
 ): Promise<PublishOrder> {
   const { store, privateStore, book, signer, declared, effort, threads, entered, progress } = order
-  const { snapshot, program } = night
+  const { program } = night
+  const snapshot = await withLiveRecords(store, night.snapshot, barMinutesIn(book))
   const of = { snapshot, program, inputs: describeInputs(book, night), builtWith: await describeCode(root) }
   return { ...of, store, privateStore, signer, declared, effort, threads, entered, progress, now }
 }
+
+const barMinutesIn =
+  ({ strategies, bars }: Book) =>
+  (id: string): number | null => {
+    const key = strategies.find(each => each.id === id)?.bars
+    return key == null ? null : TIMEFRAME_MS[bars.get(key)!.timeframe] / 60_000
+  }
 
 const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Runtime) => ({
   nowMs: now(),

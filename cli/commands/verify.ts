@@ -19,9 +19,10 @@ const AUDIT_OPTIONS = {
   json: flag('print the findings as one JSON document'),
 }
 
-type AuditOptions = OptionsOf<typeof AUDIT_OPTIONS>
-
-async function tsaCaOf({ tsaCa }: AuditOptions, { cwd }: Runtime): Promise<string | null> {
+export async function tsaCaOf(
+  { tsaCa }: { readonly tsaCa: string | undefined },
+  { cwd }: Runtime,
+): Promise<string | null> {
   if (tsaCa === undefined) return null
   const path = resolve(cwd, tsaCa)
   await access(path).catch((cause: unknown) => {
@@ -135,7 +136,7 @@ function warnOfTrust({ trusted }: Audit, { note }: Terminal): void {
   for (const { fingerprint } of trusted) note(`  --key-id ${fingerprint}`)
 }
 
-function parseAddress(text: string): string {
+export function parseAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   const isFit = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === ''
   if (isFit) return url.href.replace(/\/+$/, '')
@@ -151,7 +152,7 @@ async function readTrust({ key, keyId, allowUnsigned }: Options, cwd: string): P
   return { kind: 'keys', keys: await Promise.all((key ?? []).map(path => readKey(resolve(cwd, path)))) }
 }
 
-async function readKey(path: string): Promise<TrustedKey> {
+export async function readKey(path: string): Promise<TrustedKey> {
   const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new Error(`cannot read the key ${path}: ${messageOf(cause)}`, { cause })
   })

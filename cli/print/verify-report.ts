@@ -36,7 +36,7 @@ export const toReport = (url: string, found: Audit): object => ({
 })
 
 /** A line for each check, and under a failed one a line for each fault. */
-export function printChecks({ checks }: Audit, { print, note }: Terminal): void {
+export function printChecks({ checks }: Pick<Audit, 'checks'>, { print, note }: Terminal): void {
   for (const check of checks) {
     print(lineOf(check))
     for (const line of linesOf(check.faults)) print(`        ${line}`)
@@ -78,7 +78,7 @@ function noteAll(checks: readonly Check[], note: Terminal['note']): void {
 }
 
 /** Throws if anything is wrong, so that the command ends with exit code 1. */
-export function assertSound(url: string, found: Audit, remedy: string): void {
+export function assertSound(url: string, found: Pick<Audit, 'checks'>, remedy: string): void {
   const count = faultsIn(found).length
   if (count > 0) throw new Error(`${url}: ${count} fault(s); ${remedy}`)
 }

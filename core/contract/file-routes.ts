@@ -8,6 +8,15 @@ import { changes } from './payloads/changes.ts'
 import { list, named, record, records, text, whole } from './payloads/field.ts'
 import { anchorKey, CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } from './pointer.ts'
 import { type Route, variablesOf } from './route.ts'
+import {
+  openingKey,
+  SEAL_HEAD_KEY,
+  SEALS_PREFIX,
+  sealAnchorKey,
+  sealDayKey,
+  sealKey,
+  sealKeyKey,
+} from './seals.ts'
 
 /** The key of the public keys with which signatures are checked. */
 export const KEYS_KEY = 'v1/keys.json'
@@ -32,11 +41,11 @@ export type FileRoute = Route<'proof', (variable: string) => string> & {
   readonly mediaType: string
   /** What the object is, for its check against the pointer log; null if it may change. */
   readonly proof: Proof | null
-  /** `version` belongs to a published version, `log` to the pointer log, `service` to none of them. */
-  readonly of: 'version' | 'log' | 'service'
+  /** `version` belongs to a published version, `log` to the pointer log, `seals` to the chain of seals, `service` to none of them. */
+  readonly of: 'version' | 'log' | 'seals' | 'service'
 }
 
-type Proof = 'entry' | 'signature of entry' | 'manifest' | 'signature of manifest' | VersionDocument
+type Proof = 'seals' | 'entry' | 'signature of entry' | 'manifest' | 'signature of manifest' | VersionDocument
 
 const FILE_REFUSALS: readonly ErrorCode[] = ['not_found', 'unavailable']
 const VERSION_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready', 'unavailable']
@@ -45,6 +54,8 @@ const BINARY = z.string().meta({ format: 'binary' })
 
 type Definition = Pick<FileRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
   Partial<Pick<FileRoute, 'mediaType' | 'proof'>>
+
+const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 /** A file of JSON, if it has no other media type. */
 function fileRoute(definition: Definition): FileRoute {
@@ -56,11 +67,20 @@ function fileRoute(definition: Definition): FileRoute {
     statuses: [200, 304],
     mediaType: 'application/json; charset=utf-8',
     proof: null,
-    of: variable === 'version' ? 'version' : variable === undefined ? 'service' : 'log',
+    of: ofPath(definition.path, variable),
     refusals: variable === 'version' ? VERSION_REFUSALS : FILE_REFUSALS,
     ...definition,
   }
 }
+
+const ofPath = (path: string, variable: string | undefined): FileRoute['of'] =>
+  path.startsWith(`/${SEALS_PREFIX}`)
+    ? 'seals'
+    : variable === 'version'
+      ? 'version'
+      : variable === undefined
+        ? 'service'
+        : 'log'
 
 const dataPackage = record('A Frictionless Data Package.', {
   $schema: text('The profile of the Data Package standard.'),
@@ -112,7 +132,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     path: '/v1/snapshots/{version}/SHA256SUMS',
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',
-    mediaType: 'text/plain; charset=utf-8',
+    mediaType: TEXT_TYPE,
     proof: 'SHA256SUMS',
     handler: version => documentKey(version, 'SHA256SUMS'),
   }),
@@ -182,6 +202,68 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     about: 'The public keys with which manifests and pointer entries are signed; 404 where they are not.',
     handler: () => KEYS_KEY,
   }),
+  fileRoute({
+    id: 'seal_head',
+    data: z.string(),
+    path: '/v1/seals/head',
+    title: 'Newest seal',
+    about:
+      'The newest seal of live signals when it was written; look for those after it until one is missing.',
+    mediaType: TEXT_TYPE,
+    handler: () => SEAL_HEAD_KEY,
+  }),
+  fileRoute({
+    id: 'seal',
+    data: z.string(),
+    path: '/v1/seals/{n}',
+    title: 'Seal',
+    about:
+      'A signed note (C2SP) of constant length which commits the publisher to the live signals of ten minutes and says nothing ' +
+      'about them: 000000001, 000000002 and so on. Where a day has a file, only the first seal of all need be here.',
+    mediaType: TEXT_TYPE,
+    proof: 'seals',
+    handler: n => sealKey(Number(n)),
+  }),
+  fileRoute({
+    id: 'seals_of_day',
+    data: z.string(),
+    path: '/v1/seals/days/{date}',
+    title: 'Seals of a day',
+    about: 'The seals that end on a UTC day, one after the other; 404 until the day is over.',
+    mediaType: TEXT_TYPE,
+    proof: 'seals',
+    handler: sealDayKey,
+  }),
+  fileRoute({
+    id: 'seal_opening',
+    data: z.string(),
+    path: '/v1/seals/openings/{date}.jsonl',
+    title: 'Opening of a day',
+    about:
+      'What was sealed on a UTC day: its key and time stamps, then the batch and the items of each seal that has some. 404 until a ' +
+      'version of the data has the day.',
+    mediaType: 'application/jsonl',
+    handler: openingKey,
+  }),
+  fileRoute({
+    id: 'seal_anchor',
+    data: BINARY,
+    path: '/v1/seals/anchors/{n}',
+    title: 'Time stamp of a seal',
+    about:
+      'Proof of an authority of when a seal was there, like that of a pointer entry; 404 where there is none.',
+    mediaType: BINARY_TYPE,
+    handler: n => sealAnchorKey(Number(n)),
+  }),
+  fileRoute({
+    id: 'seal_key',
+    data: z.string(),
+    path: '/v1/seals/keys/{key}.pem',
+    title: 'Key of seals',
+    about: 'The public Ed25519 key with this id, which an origin of seals names.',
+    mediaType: 'application/x-pem-file',
+    handler: sealKeyKey,
+  }),
 ]
 
 /** The variables of these paths: what they are, and what they may be. */
@@ -189,6 +271,9 @@ export const FILE_VARIABLES = {
   version: { about: 'Compact form of a dataset version: `20261121T001500Z`.', pattern: /^\d{8}T\d{6}Z$/ },
   seq: { about: 'Number of the entry, ten digits.', pattern: /^\d{10}$/ },
   sha256: { about: 'SHA-256 of the bytes of the entry, hexadecimal.', pattern: /^[0-9a-f]{64}$/ },
+  n: { about: 'Number of the seal, nine digits.', pattern: /^\d{9}$/ },
+  date: { about: 'A UTC day, `YYYY-MM-DD`.', pattern: /^\d{4}-\d{2}-\d{2}$/ },
+  key: { about: 'Id of the key, 16 hexadecimal digits.', pattern: /^[0-9a-f]{16}$/ },
 } as const
 
 export type FileVariable = keyof typeof FILE_VARIABLES

@@ -111,11 +111,11 @@ const NO_FACTS = {
   strategy: [
     ...['id', 'figures', 'daily', 'weekly', 'trades', 'window', 'days_without_bars', 'idle_since'],
     ...['leverage_typical', 'leverage_max', 'refused_above_risk_pct', 'published_since', 'rules_since'],
-    ...['time_stamp', 'measured'],
+    ...['time_stamp', 'measured', 'live'],
   ],
   dataset: [
     ...['version', 'window', 'funding', 'accepted_findings', 'history_restated', 'method_revision'],
-    ...['lineage', 'removed', 'entered', 'stress_periods'],
+    ...['lineage', 'removed', 'entered', 'stress_periods', 'seals'],
   ],
 }
 

@@ -196,7 +196,7 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
 
 /** Snapshots of the first release lack some fields. */
 const readDataset = (dataset: DatasetRecord): DatasetRecord => ({
-  ...withNulls(dataset, ['public_url', 'program_url', 'entered', 'licence']),
+  ...withNulls(dataset, ['public_url', 'program_url', 'entered', 'licence', 'seals']),
   // In the order of their published bytes.
   funding: dataset.funding.map(({ payments_missing, interval_basis, intervals, ...coverage }) => ({
     ...{ payments_missing, interval_basis, intervals },

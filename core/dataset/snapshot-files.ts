@@ -60,7 +60,7 @@ export type SnapshotDocument = {
 /** Fields of a strategy that snapshots of the first release do not have. */
 export const LATER_FIELDS = [
   ...(['measured', 'rules_sha256', 'rules_since', 'ended', 'idle_since'] as const),
-  ...(['time_stamp', 'max_leverage'] as const),
+  ...(['time_stamp', 'max_leverage', 'live'] as const),
 ]
 
 /** The record with null for each of the fields that it lacks. */

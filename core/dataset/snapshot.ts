@@ -7,6 +7,7 @@ import type { Period, Series } from '#core/figures/series.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import type { ExitReason } from '#core/replay/trade.ts'
 import type { Ancestor } from './lineage.ts'
+import type { LiveRecord, SealsRecord } from './live-record.ts'
 
 // The dataset in memory: everything that the resources are functions of.
 
@@ -35,6 +36,8 @@ export type DatasetRecord = Omit<DatasetPayload, 'generated_utc' | 'strategy_cou
   readonly synthetic: boolean
   /** Of the published data, as the catalogue declares; null if it does not, and the disclaimer is all there is of terms. */
   readonly licence: Licence | null
+  /** Of the sealed signals, as far as they are opened; null without any. */
+  readonly seals: SealsRecord | null
 }
 
 /** `name` is an id of a licence, such as `CC-BY-4.0`, and `path` the address of its text. */
@@ -63,6 +66,8 @@ export type StrategyRecord = Omit<
     readonly ended: { readonly on: string; readonly reason: string } | null
     /** Of the entry that first published this history; null without one, and in the version that does. */
     readonly time_stamp: TimeStamp | null
+    /** What was sealed and opened of it; null if nothing was. */
+    readonly live: LiveRecord | null
     /** The stats block with `fund_dd` in it, at base risk. */
     readonly figures: FigureBlock
   }

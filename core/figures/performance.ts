@@ -84,7 +84,8 @@ export function sincePublicationFigures(daily: Series, publication: Publication 
 const unless = <Field extends string>(reason: UndefinedReason | null, block: Record<Field, Figure>) =>
   reason === null ? block : allUndefined(block, reason)
 
-function partFigures(part: AccountPath) {
+/** Those of a part of a history; but for the CAGR undefined without a day (`too_few_points`). */
+export function partFigures(part: AccountPath) {
   const figures = holdingFigures(part)
   const { cagr_pct: _, ...others } = figures
   return { ...figures, ...unless(part.daily.values.length === 0 ? 'too_few_points' : null, others) }

@@ -163,6 +163,7 @@ function assembleSnapshot(
       method_revision: METHOD_REVISION,
       lineage: [],
       removed: [],
+      seals: null,
     },
     strategies,
     correlation,

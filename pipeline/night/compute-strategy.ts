@@ -127,6 +127,7 @@ function toRecord(
     idle_since: entry.ended === null ? idleSince(daily, history.trades) : null,
     published_since: null,
     time_stamp: null,
+    live: null,
   }
 }
 

@@ -16,7 +16,7 @@ import { firstTimes, type LoggedEntry, type Publication, publicationsOf } from '
 import { isReply, readTimeStamp } from '#storage/time-stamps.ts'
 import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Check, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
-import { anchorPlace, filePlace, manifestPlace, type PublicReader, tryRead } from './reader.ts'
+import { anchorPlace, filePlace, manifestPlace, type Place, type PublicReader, tryRead } from './reader.ts'
 
 /** A backfill of years would fill the screen. */
 const MOST_NAMED = 20
@@ -82,37 +82,50 @@ export async function auditStamps(
   entries: readonly AuditedEntry[],
   caFile: string,
 ): Promise<Check> {
+  const subjects = entries.map(({ entry, sha256 }) => ({
+    ...{ name: `entry ${entry.seq}`, of: ` of ${entry.at}`, place: anchorPlace(sha256), sha256 },
+  }))
+  const found = await provenTimes(reader, subjects, caFile)
+  const isLate = (each: Stamp | Fault, i: number): boolean =>
+    'at' in each && each.at !== null && isLongBefore(entries[i]!.entry.at, each.at)
+  const late = found.filter(isLate).length
+  const summary =
+    `${found.filter(each => 'at' in each && each.at !== null).length} of ${entries.length} entries are time-stamped by an authority ` +
+    `that is trusted here${late === 0 ? '' : `, ${late} of them ${LATE}`}`
+  const faults = found.filter(each => 'told' in each)
+  const lines = found.flatMap((each, i) =>
+    'line' in each ? each.line + (isLate(each, i) ? `, ${LATE}` : '') : [],
+  )
+  return toCheck('stamps', null, summary, faults, lines)
+}
+
+const LATE = 'more than 36 hours after the time that the entry says'
+
+/** What a time stamp is of. `of` follows its name in a line. */
+type Subject = { readonly name: string; readonly of?: string; readonly place: Place; readonly sha256: string }
+
+/** What is known of the time of a subject, as a line; `at` is null without a time stamp, and the line says why. */
+type Stamp = { readonly line: string; readonly at: string | null }
+
+/** The time of each subject, or what is wrong with its time stamp, under the certificate of an authority. */
+export async function provenTimes(reader: PublicReader, subjects: readonly Subject[], caFile: string) {
   const folder = await mkdtemp(join(tmpdir(), 'highwater-stamps-'))
   try {
     const found: (Stamp | Fault)[] = []
-    for (const entry of entries) found.push(await stampOf(reader, entry, caFile, join(folder, 'reply')))
-    const stamps = found.filter(each => 'line' in each)
-    const late = stamps.filter(({ isLate }) => isLate).length
-    const summary =
-      `${stamps.filter(({ isStamped }) => isStamped).length} of ${entries.length} entries are time-stamped by an authority ` +
-      `that is trusted here${late === 0 ? '' : `, ${late} of them ${LATE}`}`
-    const faults = found.filter(each => 'told' in each)
-    const lines = stamps.map(({ line }) => line)
-    return toCheck('stamps', null, summary, faults, lines)
+    for (const subject of subjects) found.push(await stampOf(reader, subject, caFile, join(folder, 'reply')))
+    return found
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-const LATE = 'more than 36 hours after the time that the entry says'
-
-/** What is known of the time of an entry, as a line; without a stamp, why there is none. */
-type Stamp = { readonly line: string; readonly isStamped: boolean; readonly isLate: boolean }
-
 async function stampOf(
   reader: PublicReader,
-  { entry, sha256 }: AuditedEntry,
+  { name, of = '', place, sha256 }: Subject,
   caFile: string,
   file: string,
 ): Promise<Stamp | Fault> {
-  const without = (why: string) => ({ line: `${name}: ${why}`, isStamped: false, isLate: false })
-  const name = `entry ${entry.seq} of ${entry.at}`
-  const place = anchorPlace(sha256)
+  const without = (why: string) => ({ line: `${name}${of}: ${why}`, at: null })
   const bytes = await tryRead(reader, place)
   if (bytes === null) return without('no time stamp')
   if (!(bytes instanceof Uint8Array)) return absenceOf(reader, place, bytes)
@@ -125,15 +138,12 @@ async function stampOf(
     const trusted = ['-CAfile', caFile, '-attime', `${Math.floor(atMs / 1000)}`]
     await openssl('-verify', '-digest', sha256, '-in', file, ...trusted)
     const by = readTimeStamp(bytes, sha256)?.by ?? 'an authority that it does not name'
-    const isLate = isLongBefore(entry.at, at)
-    const line = `${name}: time-stamped by ${by} at ${at}${isLate ? `, ${LATE}` : ''}`
-    return { line, isStamped: true, isLate }
+    return { line: `${name}${of}: time-stamped by ${by} at ${at}`, at }
   } catch (error) {
     if (codeOf(error) === 'ENOENT')
       throw new Error('--tsa-ca needs openssl, which is not installed', { cause: error })
     const why = messageOf(error).split('\n').slice(1).join(' ').trim()
-    const rest = `is no time stamp of entry ${entry.seq} by that authority: ${why}`
-    return faultAt(reader, place, 'wrongly stamped', rest)
+    return faultAt(reader, place, 'wrongly stamped', `is no time stamp of ${name} by that authority: ${why}`)
   }
 }
 

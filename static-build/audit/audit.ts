@@ -66,7 +66,8 @@ export async function audit(order: AuditOrder): Promise<Audit> {
   return { head, trusted, checks: [...ofLog, ...versions] }
 }
 
-export const faultsIn = ({ checks }: Audit): readonly Fault[] => checks.flatMap(({ faults }) => faults)
+export const faultsIn = ({ checks }: Pick<Audit, 'checks'>): readonly Fault[] =>
+  checks.flatMap(({ faults }) => faults)
 
 /** What a publisher derives from an entry of the log and may write again at any time, each with its bytes. */
 const DERIVED: Readonly<Record<string, (of: AuditedEntry) => Uint8Array>> = {

@@ -17,7 +17,7 @@ type FaultOfTime = 'expired' | 'from the future' | 'dated otherwise'
 
 /** A step of an audit. It passed if it has no fault. */
 export type Check = {
-  readonly check: CheckOfLog | CheckOfVersion
+  readonly check: CheckOfLog | CheckOfVersion | CheckOfSeals
   /** The version that it checks; null for the log. */
   readonly version: string | null
   /** What was found in order, or what was looked at. */
@@ -27,6 +27,7 @@ export type Check = {
 }
 
 type CheckOfLog = 'keys' | 'log' | 'clock' | 'stamps' | 'head' | 'signatures' | 'derived'
+type CheckOfSeals = 'chain' | 'times' | 'openings' | 'receipts' | 'live'
 type CheckOfVersion = 'manifest' | 'documents' | 'files' | 'snapshot' | 'program'
 
 export const toCheck = (

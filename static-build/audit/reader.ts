@@ -80,6 +80,9 @@ export const entrySignaturePlace = (sha256: string): Place =>
 /** The time stamp of the entry with a digest; a reply takes a few kilobytes. */
 export const anchorPlace = (sha256: string): Place => placeOf('pointer_anchor', sha256, 1 << 16)
 
+export const sealStampPlace = (n: number): Place =>
+  placeOf('seal_anchor', String(n).padStart(9, '0'), 1 << 16)
+
 export const manifestPlace = (version: string): Place => placeOf('manifest', version, DOCUMENT_BYTES)
 
 export const manifestSignaturePlace = (version: string): Place =>

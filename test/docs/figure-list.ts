@@ -1,5 +1,6 @@
 // Every statistic with what its schema says of it: the one text that ships in the OpenAPI document and in the docs.
 import { z } from 'zod'
+import { liveData } from '#core/contract/payloads/live.ts'
 import { riskData } from '#core/contract/payloads/risk.ts'
 import { statsData } from '#core/contract/payloads/stats.ts'
 import { strategyList } from '#core/contract/payloads/strategy.ts'
@@ -34,6 +35,9 @@ export const rollingGroups = (): FigureGroup[] => groupsIn(toNode(rollingRows())
 
 /** Those of `/v1/strategies/{sid}/risk`. */
 export const riskGroups = (): FigureGroup[] => groupsIn(toNode(riskData()))
+
+/** Those of `/v1/strategies/{sid}/live`. */
+export const liveGroups = (): FigureGroup[] => groupsIn(toNode(liveData()))
 
 /** The fields of statistics and of the catalogue that open data do not determine, each with its description. */
 export const notRecomputableFields = (): Map<string, string> =>

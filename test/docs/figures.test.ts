@@ -10,6 +10,7 @@ import { constant, dailyFrom, figuresOf, trade } from '../core/figures/series.ts
 import {
   type DescribedFigure,
   type FigureGroup,
+  liveGroups,
   riskGroups,
   rollingGroups,
   statsGroups,
@@ -23,6 +24,7 @@ const renderFiguresPage = (): string =>
     ...statsGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/stats`', group)),
     ...rollingGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/rolling`', group)),
     ...riskGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/risk`', group)),
+    ...liveGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/live`', group)),
     ...summaryGroups().flatMap(group => renderGroup('`/v1/summary`', group)),
     '## When a figure is null',
     '',

@@ -14,7 +14,8 @@ import { sha256 } from '#storage/digest.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { findManifest } from '#storage/published-files.ts'
-import { isSignedBy } from '#storage/signature.ts'
+import { dateOf, isSealedBy, keyOfOrigin, parseSeal, splitSeals } from '#storage/seals/seal.ts'
+import { isSignedBy, parsePublicKey } from '#storage/signature.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../service/content-coding.ts'
 import type { Exchange } from '../../service/exchange.ts'
 import { CACHING } from '../../service/headers.ts'
@@ -71,6 +72,7 @@ async function isAsPublished(
   bytes: Uint8Array,
   store: ObjectStore,
 ): Promise<boolean | null> {
+  if (proof === 'seals') return areSeals(store, variable, bytes)
   if (proof === null || history === null) return null
   if (proof === 'entry') {
     const known = history.log[Number(variable) - 1] // one that was appended a moment ago is not known yet
@@ -85,6 +87,20 @@ async function isAsPublished(
   if (proof === 'signature of manifest') return isSignature(store, manifestKey(publication.version), bytes)
   const found = await findManifest(store, publication)
   return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
+}
+
+/** Whether these are seals with this number or of this day, each signed by the key of its origin. */
+async function areSeals(store: ObjectStore, variable: string, bytes: Uint8Array): Promise<boolean> {
+  const keys = new Map<string, string>()
+  for (const each of splitSeals(bytes)) {
+    const seal = parseSeal(each)
+    if (seal === null || (seal.n !== Number(variable) && dateOf(seal) !== variable)) return false
+    const key = keyOfOrigin(seal.origin)
+    const pem = keys.get(key) ?? Buffer.from((await store.read(key)) ?? []).toString()
+    keys.set(key, pem)
+    if (parsePublicKey(pem) === null || !isSealedBy(pem, each)) return false
+  }
+  return true
 }
 
 async function isSignature(store: ObjectStore, key: string, signature: Uint8Array): Promise<boolean> {
@@ -108,14 +124,15 @@ export const createFileHandler =
     throw new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
   }
 
-/** Answers an entry of the pointer log, or the signature of one, or 404. */
-export function createLogHandler(): Handler {
-  const files = FILE_ROUTES.filter(({ of }) => of === 'log').map(file => ({ file, pattern: toRegExp(file) }))
+/** Answers an object of the pointer log or of the chain of seals, or 404. */
+export function createFamilyHandler(family: 'log' | 'seals'): Handler {
+  const files = FILE_ROUTES.filter(({ of }) => of === family).map(file => ({ file, pattern: toRegExp(file) }))
   return async (c, parts) => {
     for (const { file, pattern } of files) {
-      const [, variable] = pattern.exec(c.req.path) ?? []
-      if (variable !== undefined) return sendFile(c, parts, file, await readFile(c, parts, file, variable))
+      const found = pattern.exec(c.req.path)
+      if (found !== null) return sendFile(c, parts, file, await readFile(c, parts, file, found[1] ?? ''))
     }
+    if (family === 'seals') throw new ApiError('not_found', 'seals have nine digits, days are YYYY-MM-DD')
     const known = newestEntry(parts)
     throw new ApiError('not_found', `entries have ten digits, signatures the 64 of a SHA-256${known}`)
   }
@@ -133,7 +150,8 @@ function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, stored: Sto
     const known = file.of === 'log' ? newestEntry(parts) : ''
     throw new ApiError('not_found', `there is no such object: ${file.title}${known}`)
   }
-  return sendReady(c, stored.answer, stored.isProven ? CACHING.pinned : CACHING.pointer)
+  const caching = file.id === 'seal_head' ? CACHING.head : CACHING.pointer
+  return sendReady(c, stored.answer, stored.isProven ? CACHING.pinned : caching)
 }
 
 /** The newest entry that this process knows; the next one may be there already. */

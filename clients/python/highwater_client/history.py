@@ -105,6 +105,10 @@ class Highwater:
         """A year drawn from the record, results by start date, days, exposure and periods of stress."""
         return dict(self._data(_path(strategy, "risk"), risk_pct=risk_pct))
 
+    def live(self, strategy: str, *, risk_pct: float | None = None) -> dict[str, Any]:
+        """What was sealed while the strategy was live, beside the record."""
+        return dict(self._data(_path(strategy, "live"), risk_pct=risk_pct))
+
     def correlation(self, *, period: str = "daily", ids: str | Sequence[str] | None = None) -> pd.DataFrame:
         """The correlation matrix of all strategies or of some; NaN where it is undefined, which is published as 0."""
         data = self._data("/correlation", period=period, ids=None if ids is None else ",".join(_ids(ids)))

@@ -110,6 +110,9 @@ function strategyOf(id: string, ask: Ask) {
       ask<Wire.RiskAnswer>(`${path}/risk`, query, options),
     /** The closed trades. */
     trades: (options?: CallOptions) => ask<Wire.TradesAnswer>(`${path}/trades`, {}, options),
+    /** What was sealed while the strategy was live, beside the record, at a risk level. */
+    live: (query?: Wire.LiveQuery, options?: CallOptions) =>
+      ask<Wire.LiveAnswer>(`${path}/live`, query, options),
   }
 }
 

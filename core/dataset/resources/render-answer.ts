@@ -152,4 +152,4 @@ const toHeaderText = (text: string): string =>
  * Raised whenever the same answer is rendered to other bytes. Computed answers carry it in their ETag, so
  * that a cache never holds a body of one revision against a validator of another.
  */
-export const RENDER_REVISION = 8
+export const RENDER_REVISION = 9

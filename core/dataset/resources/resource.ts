@@ -22,7 +22,7 @@ import { type Snapshot, type StrategyData, strategyOf } from '../snapshot.ts'
 export type ResourceId = BookId | StrategyId
 
 type BookId = 'strategies' | 'summary' | 'dataset' | 'correlation' | 'export' | 'benchmark'
-type StrategyId = 'strategy' | 'stats' | 'returns' | 'curve' | 'rolling' | 'risk' | 'trades'
+type StrategyId = 'strategy' | 'stats' | 'returns' | 'curve' | 'rolling' | 'risk' | 'trades' | 'live'
 
 /** What a resource answers: a payload, which may be its rows alone, and what it adds to `meta`. */
 export type Answer = { readonly meta: MetaExtra } & (

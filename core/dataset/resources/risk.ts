@@ -35,19 +35,20 @@ export function riskInput(
   { dataset, benchmarks }: Pick<Snapshot, 'dataset' | 'benchmarks'>,
   strategy: StrategyData,
 ): Omit<RiskInput, 'k'> {
-  const { daily, instrument, trades } = strategy
+  const { daily, instrument } = strategy
   return {
     daily,
     benchmark: benchmarks.find(each => each.instrument === instrument)?.daily ?? null,
-    trades: Array.from(trades.entry_time, (entry_time, row) => ({
-      side: wordAt(trades.side, row),
-      entry_time,
-      exit_time: trades.exit_time[row]!,
-    })),
+    trades: positionsOf(strategy),
     open_since: openSince(strategy),
     stress_periods: dataset.stress_periods,
   }
 }
+
+export const positionsOf = ({ trades: { side, entry_time, exit_time } }: Pick<StrategyData, 'trades'>) =>
+  Array.from(entry_time, (entry_time, row) => ({
+    ...{ side: wordAt(side, row), entry_time, exit_time: exit_time[row]! },
+  }))
 
 /** The day since which a position is open at the end of the history, ISO; null if none is, or it is not recorded. */
 export function openSince({ figures }: StrategyData): string | null {

@@ -6,6 +6,7 @@ import { correlation } from './correlation.ts'
 import { curve } from './curve.ts'
 import { dataset } from './dataset.ts'
 import { exportAll } from './export.ts'
+import { live } from './live.ts'
 import type { DatasetRoute, ResourceId } from './resource.ts'
 import { returns } from './returns.ts'
 import { risk } from './risk.ts'
@@ -29,6 +30,7 @@ const BY_ID: { readonly [Id in ResourceId]: DatasetRoute } = {
   rolling,
   risk,
   trades,
+  live,
 }
 
 export const DATASET_ROUTES: readonly DatasetRoute[] = Object.values(BY_ID)

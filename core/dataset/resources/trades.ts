@@ -1,11 +1,14 @@
 import { DAY_MS } from '#core/calendar.ts'
 import { FORMATS } from '#core/contract/parameters.ts'
 import { list, namedRecord, number, percent, word } from '#core/contract/payloads/field.ts'
+import { liveWord } from '#core/contract/payloads/live.ts'
 import { tickRounder, toPercent } from '#core/contract/rounding.ts'
+import { liveEntries } from '#core/figures/live-figures.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { instantColumn, numberColumn, type Table, textColumn } from '../render/table.ts'
 import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
+import { positionsOf } from './risk.ts'
 
 const TRADES_NOTE =
   'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone if the ledger has no other costs; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. A position that is still open is in the returns and the curve, not here. Leverage and stops are not here either, and can be estimated from returns and prices.'
@@ -29,6 +32,7 @@ export const tradeList = () =>
         'breakeven',
       ]),
       exit_reason: word('Coarse category of the exit.', EXIT_REASONS),
+      live: liveWord(),
     }),
   )
 
@@ -42,12 +46,14 @@ export const trades = datasetRoute({
   data: tradeList,
   example: { path: '/v1/strategies/ash/trades' },
   handler: (snapshot, params) => {
-    const table = tradeTable(findStrategy(snapshot, params.sid))
+    const table = tradeTable(findStrategy(snapshot, params.sid), snapshot.dataset.seals?.opened_to ?? null)
     return { table, meta: { count: table.rows, note: TRADES_NOTE } }
   },
 })
 
-function tradeTable({ trades, tick_size }: StrategyData): Table {
+function tradeTable(strategy: StrategyData, opened_to: string | null): Table {
+  const { trades, tick_size, live } = strategy
+  const words = live === null ? [] : liveEntries({ trades: positionsOf(strategy), live, opened_to })
   const toTick = tickRounder(tick_size)
   return {
     kind: 'table',
@@ -64,6 +70,7 @@ function tradeTable({ trades, tick_size }: StrategyData): Table {
       numberColumn('return_pct', row => toPercent(100 * trades.notional_return[row]!)),
       textColumn('result', row => tradeResult(trades.account_return[row]!)),
       textColumn('exit_reason', row => wordAt(trades.exit_reason, row)),
+      { ...textColumn('live', row => words[row] ?? ''), has: row => words[row] != null, isNullable: true },
     ],
   }
 }

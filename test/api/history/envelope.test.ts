@@ -110,7 +110,7 @@ const request = (address: string) => opened.app.request(address)
 const linksAt = async (address: string) => (await getEnvelope(opened.app, address)).links
 
 const BOOK = ['strategies', 'summary', 'dataset', 'correlation', 'export', 'benchmark']
-const STRATEGY = ['strategy', 'stats', 'returns', 'curve', 'rolling', 'risk', 'trades', 'strategies']
+const STRATEGY = ['strategy', 'stats', 'returns', 'curve', 'rolling', 'risk', 'trades', 'live', 'strategies']
 const without = (names: readonly string[], own: string) => names.filter(name => name !== own)
 
 /** The siblings of every route, by the decisions; what speaks of the process only has to lead somewhere. */

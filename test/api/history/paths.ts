@@ -25,7 +25,10 @@ export const namesOf = (route: HistoryRoute): QueryName[] =>
 const PINNED = '/v1/snapshots/20250224T001500Z'
 const pinnedPathOf = (route: HistoryRoute): string => pathOf(route).replace('/v1', PINNED)
 
-const VARIABLES = { version: '20250224T001500Z', seq: '0000000001', sha256: 'f'.repeat(64) }
+const VARIABLES = {
+  ...{ version: '20250224T001500Z', seq: '0000000001', sha256: 'f'.repeat(64) },
+  ...{ n: '000000001', date: '2025-02-23', key: 'f'.repeat(16) },
+}
 
 /** Every path that answers: the routes of the table, their twins, the objects of the store, and those beside them. */
 export const ALL_PATHS: readonly string[] = [

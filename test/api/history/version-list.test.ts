@@ -7,6 +7,8 @@ import { FILE_ROUTES, type FileRoute, type FileVariable, KEYS_KEY } from '#core/
 import { pinnedPath } from '#core/contract/pins.ts'
 import { anchorKey, pointerKey, signatureKey } from '#core/contract/pointer.ts'
 import { variablesOf } from '#core/contract/route.ts'
+import { sealAnchorKey, sealKey } from '#core/contract/seals.ts'
+import { openDays } from '#static-build/open-days.ts'
 import { prune } from '#static-build/prune.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -23,6 +25,7 @@ import {
 } from '../../support/books/small-book.ts'
 import { createTestApp, NOW_MS } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
+import { createChain } from '../../support/seals/chain.ts'
 import { damage, meddled, outage } from '../../support/stores/store-doubles.ts'
 import { bytesOf } from '../../support/stores/stored-bytes.ts'
 import { errorOf, getData, openEmpty, openServing } from './answers.ts'
@@ -181,16 +184,23 @@ const signer = newSigner()
 const signed = await publishTwo(signer, signer)
 const entryDigest = sha256(await bytesOf(signed.store, pointerKey(1)))
 await signed.store.create(anchorKey(entryDigest), new Uint8Array([1]), JSON_HEADERS)
+const SEALED = '2024-02-28'
+const chain = createChain(signed, `${SEALED}T23:30:00Z`)
+await chain.sealUntil('2024-02-29T00:10:00Z')
+await openDays(signed, SEALED)
+await signed.store.create(sealAnchorKey(1), new Uint8Array([1]), JSON_HEADERS)
 const { app: proving } = await createTestApp(signed.store, signed.privateStore)
 
 /** The key and the address of the object of a route, of the first of two signed versions. */
 function placeOf(file: FileRoute): { readonly key: string; readonly path: string } {
-  const inStore = { version: BEFORE, seq: FIRST_ENTRY, sha256: entryDigest }
+  const inStore = { version: BEFORE, seq: FIRST_ENTRY, sha256: entryDigest, ...OF_SEALS }
   const inPath = { ...inStore, version: toCompactInstant(BEFORE) }
   const [name] = variablesOf(file.path) as FileVariable[] // the table names no other
   if (name === undefined) return { key: file.handler(''), path: file.path }
   return { key: file.handler(inStore[name]), path: file.path.replace(/\{\w+\}/, inPath[name]) }
 }
+
+const OF_SEALS = { n: '000000001', date: SEALED, key: chain.signer.keyId }
 
 const ROUTES = FILE_ROUTES.map(file => [file.path, file] as const)
 
@@ -249,15 +259,39 @@ test('the file of keys, which may change, is read each time', async () => {
 })
 
 test.each([
-  '1.json',
-  '00000000001.json',
-  'x.json',
-  '..%2fcurrent.json',
-  '%00.json',
-  'signatures/x.sig',
-  'anchors/x',
-])('the pointer log answers 404 for %s, the name of no entry', async name => {
-  expect((await errorOf(await second.app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
+  ...[
+    '1.json',
+    '00000000001.json',
+    'x.json',
+    '..%2fcurrent.json',
+    '%00.json',
+    'signatures/x.sig',
+    'anchors/x',
+  ],
+  ...[
+    '../seals/1',
+    '../seals/days/1',
+    '../seals/keys/x.pem',
+    '../seals/openings/2024-02-28',
+    '../seals/x/head',
+  ],
+])(
+  'the pointer log and the chain of seals answer 404 for %s, the name of no object of theirs',
+  async name => {
+    expect((await errorOf(await second.app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
+  },
+)
+
+test('the newest seal is kept for 30 seconds, and a seal under the number of another is never handed out', async () => {
+  const head = await proving.request('/v1/seals/head')
+  expect(head.headers.get('cache-control')).toBe('max-age=30')
+  const store = meddled(
+    signed.store,
+    asked => asked === sealKey(2),
+    () => chain.all[2]!.bytes,
+  )
+  const { app } = await createTestApp(store, signed.privateStore)
+  expect((await app.request('/v1/seals/000000002')).status).toBe(503)
 })
 
 test.each(['1.json', '0000000099.json'])('a 404 for the unknown entry %s names the newest', async name => {

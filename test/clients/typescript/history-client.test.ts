@@ -15,6 +15,7 @@ async function everything(book: Highwater) {
     alder.meta(),
     alder.stats(),
     alder.risk(),
+    alder.live(),
     alder.returns(),
     alder.curve(),
     alder.trades(),

@@ -31,6 +31,7 @@ test('the route table has every path and parameter of the specification, and for
     ['/v1/strategies/{sid}/rolling', 'risk_pct', 'format'],
     ['/v1/strategies/{sid}/risk', 'risk_pct'],
     ['/v1/strategies/{sid}/trades', 'format'],
+    ['/v1/strategies/{sid}/live', 'risk_pct'],
   ])
 })
 
@@ -50,7 +51,7 @@ test('the canonical points lie at the keys of the published layout', () => {
   const series = ['curve', 'returns.daily', 'returns.weekly']
   const ofStrategies = IDS.flatMap(id => [
     `${folder}/strategies/${id}/meta.json`,
-    ...['stats', 'risk'].map(name => `${folder}/strategies/${id}/${name}.json`),
+    ...['stats', 'risk', 'live'].map(name => `${folder}/strategies/${id}/${name}.json`),
     ...series.flatMap(name => ['json', 'csv'].map(ending => `${folder}/strategies/${id}/${name}.${ending}`)),
     ...FORMATS.map(ending => `${folder}/strategies/${id}/trades.${ending}`),
   ])

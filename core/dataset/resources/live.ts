@@ -1,0 +1,55 @@
+import { liveData } from '#core/contract/payloads/live.ts'
+import { type LiveInput, liveFigures } from '#core/figures/live-figures.ts'
+import type { Snapshot, StrategyData } from '../snapshot.ts'
+import { publishFigures } from './figures-on-the-wire.ts'
+import { datasetRoute, findStrategy } from './resource.ts'
+import { openSince, positionsOf } from './risk.ts'
+import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+
+const LIVE_NOTE = `The fills are those of the replay, also of a sealed entry. A seal ends by the clock of the publisher, a time stamp is by that of its authority. ${RISK_UNIT}`
+
+export const live = datasetRoute({
+  id: 'live',
+  path: '/v1/strategies/{sid}/live',
+  title: 'Live record',
+  about: 'What was sealed while the strategy was live, beside the record, at any risk level.',
+  parameters: ['risk_pct'],
+  data: liveData,
+  example: { path: '/v1/strategies/ash/live' },
+  handler: (snapshot, params) => {
+    const strategy = findStrategy(snapshot, params.sid)
+    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const input = { ...liveInput(snapshot, strategy), k: riskFactor(level, strategy.base_risk_pct) }
+    const block = compounded(strategy, level, () => liveFigures(input))
+    const { live: record, id, base_risk_pct } = strategy
+    const { bar_minutes, events, signals } = record ?? { bar_minutes: null, events: [], signals: [] }
+    const { seals, synthetic } = snapshot.dataset
+    const note = noteAt(level, synthetic ? `The live trading is simulated. ${LIVE_NOTE}` : LIVE_NOTE)
+    const never = block.values.live_since === null ? `${id} has no live record: it was never live.` : null
+    return {
+      data: {
+        ...publishFigures(block.values),
+        bar_minutes,
+        seals,
+        events,
+        signals,
+        undefined: block.undefined,
+      },
+      meta: { ...seriesRiskMeta(level, base_risk_pct), note: never ?? note },
+    }
+  },
+})
+
+/** What `liveFigures` reads of a strategy, beside the factor. */
+export const liveInput = (
+  { dataset }: Pick<Snapshot, 'dataset'>,
+  strategy: StrategyData,
+): Omit<LiveInput, 'k'> => ({
+  ...{
+    daily: strategy.daily,
+    trades: positionsOf(strategy),
+    open_since: openSince(strategy),
+    live: strategy.live,
+  },
+  ...{ opened_to: dataset.seals?.opened_to ?? null, gaps: dataset.seals?.gaps ?? [] },
+})

@@ -1,0 +1,377 @@
+// Checks sealed live signals from public bytes: the chain, the openings, and the live records that follow from them.
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { parseIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { pinnedPath } from '#core/contract/pins.ts'
+import { openingKey, SEALS_PREFIX, sealKeyKey } from '#core/contract/seals.ts'
+import type { LiveRecord, SealsRecord } from '#core/dataset/live-record.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
+import { type LiveInput, liveEntries, liveFigures } from '#core/figures/live-figures.ts'
+import { sha256 } from '#storage/digest.ts'
+import { messageOf } from '#storage/error-code.ts'
+import { parseJson } from '#storage/json-bytes.ts'
+import {
+  chainFaults,
+  gapsOf,
+  type Opened,
+  openSeals,
+  type PublicSeal,
+  type ReadPublic,
+  readOriginKeys,
+  readSeals,
+} from '#storage/seals/chain.ts'
+import { liveRecordsOf } from '#storage/seals/live-records.ts'
+import {
+  commitmentTo,
+  commitmentToItem,
+  dateOf,
+  parseBatch,
+  parseOpening,
+  SEAL_MS,
+  seqOf,
+} from '#storage/seals/seal.ts'
+import { parsePublicKey } from '#storage/signature.ts'
+import { provenTimes } from './audit-clock.ts'
+import type { TrustedKey } from './audit-signatures.ts'
+import { type Check, type Fault, toCheck } from './check.ts'
+import { entryPlace, type PublicReader, sealStampPlace } from './reader.ts'
+
+/** What a monitor keeps of the chain that it saw. */
+export const seenChain = z.object({ n: z.int(), digest: z.string(), keys: z.array(z.string()) })
+export type SeenChain = z.infer<typeof seenChain>
+
+export type LiveOrder = {
+  readonly reader: PublicReader
+  readonly nowMs: number
+  /** The only keys that may sign; null trusts those that are published. */
+  readonly keys: readonly TrustedKey[] | null
+  readonly seen: SeenChain | null
+  readonly tsaCa: string | null
+  /** Lines, each a signal as it was delivered, or an answer of `/v1/signals/seals`; null without. */
+  readonly receipts: string | null
+}
+
+export type LiveAudit = {
+  readonly checks: readonly Check[]
+  /** Null if the chain could not be read. */
+  readonly seen: SeenChain | null
+  readonly trusted: readonly TrustedKey[]
+}
+
+/** Checks everything that is sealed; every fault is found in one run. */
+export async function auditLive(order: LiveOrder): Promise<LiveAudit> {
+  const read = remembering(order.reader)
+  try {
+    const seals = await readSeals(read)
+    const newest = seals.at(-1)
+    if (newest === undefined)
+      throw new Error(`there are no seals at /${SEALS_PREFIX}: nothing live is sealed there`)
+    const keys = await checkKeys(read, seals, order)
+    const data = await readDataset(read)
+    const opened = await openSeals(read, seals, '9999-12-31')
+    const checks = [
+      keys.check,
+      checkChain(seals, keys.pemOf, order.seen),
+      await checkTimes(order, read, seals),
+      checkOpenings(seals, opened, data?.window.to ?? ''),
+      ...(order.tsaCa === null ? [] : [await checkStamps(order, order.tsaCa, seals, read)]),
+      ...(order.receipts === null ? [] : [checkReceipts(order.receipts, seals, opened)]),
+      await checkRecords(read, seals, data),
+    ]
+    const { n } = newest.seal
+    const seen = { n, digest: newest.digest, keys: keys.trusted.map(({ pem }) => pem) }
+    return { checks, seen, trusted: keys.trusted }
+  } catch (error) {
+    return { checks: [checkOf('chain', 'it cannot be read', [messageOf(error)])], seen: null, trusted: [] }
+  }
+}
+
+/** An opening of a busy day takes a few megabytes. */
+const MOST_BYTES = 64 << 20
+
+/** Each object is read once. A key is a path, with a query too. */
+function remembering(reader: PublicReader): ReadPublic {
+  const known = new Map<string, Promise<Uint8Array | null>>()
+  return key => {
+    const found = known.get(key) ?? reader.read({ key, path: `/${key}`, mostBytes: MOST_BYTES })
+    known.set(key, found)
+    return found
+  }
+}
+
+const checkOf = (
+  check: Check['check'],
+  summary: string,
+  sentences: readonly string[],
+  notes: readonly string[] = [],
+): Check => {
+  const faults = sentences.map((told): Fault => ({ object: SEALS_PREFIX, what: 'not in the chain', told }))
+  return toCheck(check, null, summary, faults, notes)
+}
+
+async function checkKeys(read: ReadPublic, seals: readonly PublicSeal[], { keys, seen }: LiveOrder) {
+  const found = await readOriginKeys(read, seals)
+  const pinned = keys ?? seen?.keys.flatMap(pem => parsePublicKey(pem) ?? []) ?? null
+  const published = [...found.values()].flatMap(pem => parsePublicKey(pem) ?? [])
+  const faults: string[] = []
+  const trusted = new Set<TrustedKey>()
+  for (const { seal } of startsOf(seals)) {
+    const id = seal.origin.split('/')[1] ?? ''
+    const key = (pinned ?? published).find(each => each.id === id)
+    if (key !== undefined) trusted.add(key)
+    else if (pinned === null) faults.push(`/${sealKeyKey(id)} is not the key that ${seal.origin} names`)
+    else
+      faults.push(
+        `from seal ${seal.n} on the chain is of the key ${id}, which is none of those that are trusted here: name it with --key if ` +
+          'the publisher confirms it',
+      )
+  }
+  const ids = [...trusted].map(({ id }) => id).join(' and ') || 'no key'
+  const how = keys !== null ? 'pinned' : seen !== null ? 'as it was seen before' : 'as it is published there'
+  const pemOf = (origin: string) =>
+    [...(pinned ?? []), ...published].find(({ id }) => id === origin.split('/')[1])?.pem ?? null
+  return { check: checkOf('keys', `${ids}, ${how}`, faults), trusted: [...trusted], pemOf }
+}
+
+const startsOf = (seals: readonly PublicSeal[]): readonly PublicSeal[] =>
+  seals.filter(({ seal }, i) => seal.origin !== seals[i - 1]?.seal.origin)
+
+function checkChain(
+  seals: readonly PublicSeal[],
+  pemOf: (origin: string) => string | null,
+  seen: SeenChain | null,
+): Check {
+  const faults = [...chainFaults(seals, pemOf)]
+  const same = seals.find(({ seal }) => seal.n === seen?.n)
+  if (seen !== null && same?.digest !== seen.digest)
+    faults.push(
+      `seal ${seen.n} was seen here before and is ${same === undefined ? 'gone' : 'another one'}: another chain is shown now`,
+    )
+  const [first, last] = [seals[0]!.seal, seals.at(-1)!.seal]
+  const gaps = gapsOf(seals, SEAL_MS)
+  const notes = [
+    ...startsOf(seals).map(
+      ({ seal: { n, origin, fromMs } }) => `seal ${n} begins ${origin} at ${toIsoInstant(fromMs)}`,
+    ),
+    ...gaps.map(({ n, fromMs, toMs }) => `seal ${n} spans ${toIsoInstant(fromMs)} to ${toIsoInstant(toMs)}`),
+  ]
+  const spans = gaps.length === 0 ? '' : `, ${gaps.length} of more than ten minutes`
+  const summary = `${seals.length} seals from ${toIsoInstant(first.fromMs)} to ${toIsoInstant(last.toMs)}, each signed and with the digest of the one before${spans}`
+  return checkOf('chain', summary, faults, notes)
+}
+
+const HOUR_MS = 3_600_000
+
+/** Clocks are not all alike. */
+const AHEAD_MS = 60_000
+
+const logEntry = z.object({ at: z.string() })
+
+async function checkTimes(
+  { nowMs }: LiveOrder,
+  read: ReadPublic,
+  seals: readonly PublicSeal[],
+): Promise<Check> {
+  const { n, toMs } = seals.at(-1)!.seal
+  const faults: string[] = []
+  if (toMs > nowMs + AHEAD_MS)
+    faults.push(`seal ${n} ends at ${toIsoInstant(toMs)}, which is ahead of this clock`)
+  if (toMs < nowMs - HOUR_MS)
+    faults.push(
+      `seal ${n} of ${toIsoInstant(toMs)} is the newest: nothing is sealed since, or newer seals are withheld`,
+    )
+  const named = seals.filter(
+    ({ seal }, i) => seal.entrySeq > 0 && seal.entrySha256 !== seals[i - 1]?.seal.entrySha256,
+  )
+  for (const { seal } of named) {
+    const bytes = await read(entryPlace(seal.entrySeq).key)
+    const at = logEntry.safeParse(parseJson(bytes ?? '')).data?.at ?? ''
+    if (bytes === null || Buffer.from(sha256(bytes), 'hex').toString('base64') !== seal.entrySha256)
+      faults.push(
+        `seal ${seal.n} names another entry ${seal.entrySeq} of the log of versions than is published`,
+      )
+    else if (Date.parse(at) > seal.toMs)
+      faults.push(`seal ${seal.n} of ${toIsoInstant(seal.toMs)} names an entry of ${at}: it is dated back`)
+  }
+  const bound = `${named.length} times in the log of versions`
+  return checkOf(
+    'times',
+    `the newest ends at ${toIsoInstant(toMs)} by the publisher's clock; borne out ${bound}`,
+    faults,
+  )
+}
+
+function checkOpenings(seals: readonly PublicSeal[], opened: Opened, end: string): Check {
+  const { items, lost, skipped, openedTo, faults: found } = opened
+  const faults = [...found]
+  const due = [...new Set(seals.map(({ seal }) => dateOf(seal)))].filter(date => date <= end)
+  const withheld = due.filter(date => date > (openedTo ?? ''))
+  if (withheld.length > 0)
+    faults.push(`the seals of ${withheld[0]} are not opened, although data are published up to ${end}`)
+  const starts = startsOf(seals)
+  for (const { n } of lost)
+    if (!starts.some(({ seal }) => seal.n > n))
+      faults.push(`seal ${n} is said to be lost, and no chain begins after it`)
+  const notes = [
+    ...lost.map(({ n, why }) => `seal ${n} is lost for ever. Reason: ${why}`),
+    ...skipped.map(
+      ({ from, to }) => `${from === to ? `number ${from} is` : `numbers ${from} to ${to} are`} of no signal`,
+    ),
+  ]
+  const signals = items.filter(({ item }) => seqOf(item) !== null).length
+  const summary = `${openedTo === null ? 'no day is opened yet' : `opened up to ${openedTo}`}: ${signals} signals and ${items.length - signals} events`
+  const missing =
+    notes.length === 0 ? '' : `, ${lost.length} seals lost, ${skipped.length} holes in the numbers`
+  return checkOf('openings', summary + missing, faults, notes)
+}
+
+async function checkStamps(
+  { reader }: LiveOrder,
+  tsaCa: string,
+  seals: readonly PublicSeal[],
+  read: ReadPublic,
+): Promise<Check> {
+  const dates = [...new Set(seals.map(({ seal }) => dateOf(seal)))]
+  const openings = await Promise.all(
+    dates.map(async date => parseOpening((await read(openingKey(date))) ?? new Uint8Array())),
+  )
+  const claimed = openings.flatMap(opening => opening?.stamps ?? [])
+  const subjects = claimed.map(({ n }) => {
+    const digest = Buffer.from(seals.find(({ seal }) => seal.n === n)?.digest ?? '', 'base64').toString('hex')
+    return { name: `seal ${n}`, place: sealStampPlace(n), sha256: digest }
+  })
+  const found = await provenTimes(reader, subjects, tsaCa)
+  const faults = found.flatMap((each, i) => {
+    if ('told' in each) return each.told
+    const { n, at } = claimed[i]!
+    return each.at === at ? [] : `seal ${n} is said to be stamped at ${at}: ${each.line}`
+  })
+  return checkOf(
+    'stamps',
+    `${claimed.length} opened seals are time-stamped by an authority that is trusted here`,
+    faults,
+  )
+}
+
+const receipt = z.object({ seq: z.int(), n: z.int(), r: z.string(), s_n: z.string(), batch: z.string() })
+const receiptsAnswer = z.object({ data: z.array(receipt) })
+
+function checkReceipts(text: string, seals: readonly PublicSeal[], { items, openedTo }: Opened): Check {
+  const faults: string[] = []
+  const delivered = new Map<number, string>()
+  const rows = new Map<number, z.infer<typeof receipt>>()
+  for (const [i, line] of text.split('\n').entries()) {
+    const answer = receiptsAnswer.safeParse(parseJson(line))
+    const seq = seqOf(line)
+    if (answer.success) for (const row of answer.data.data) rows.set(row.seq, row)
+    else if (seq !== null) delivered.set(seq, line)
+    else if (line !== '')
+      faults.push(`line ${i + 1} of the receipts is neither a signal nor an answer of /v1/signals/seals`)
+  }
+  const opened = new Set(items.map(({ n, item }) => `${n} ${item}`))
+  for (const [seq, item] of delivered) {
+    const row = rows.get(seq)
+    const seal = seals.find(each => each.seal.n === row?.n)?.seal
+    if (row === undefined) faults.push(`signal ${seq} was delivered and has no receipt: it is not sealed`)
+    else if (seal === undefined || commitmentTo(row.s_n, row.batch) !== seal.commitment)
+      faults.push(
+        `the receipt of signal ${seq} is not of seal ${row.n} of this chain: another chain was shown to its client`,
+      )
+    else if (!parseBatch(row.batch).commitments.includes(commitmentToItem(row.r, item)))
+      faults.push(`signal ${seq} is not in seal ${row.n} as it was delivered`)
+    else if (dateOf(seal) <= (openedTo ?? '') && !opened.has(`${row.n} ${item}`))
+      faults.push(`signal ${seq} is in seal ${row.n}, and is not what was opened of it`)
+  }
+  return checkOf('receipts', `${delivered.size} delivered signals, each in its seal`, faults)
+}
+
+const dataset = z.object({ data: z.object({ version: z.string(), window: z.object({ to: z.string() }) }) })
+
+async function readDataset(read: ReadPublic) {
+  const bytes = await read('v1/dataset').catch(() => null) // without a version the service answers 503
+  return dataset.safeParse(parseJson(bytes ?? '')).data?.data ?? null
+}
+
+const listing = z.object({ data: z.array(z.object({ id: z.string() })) })
+const record = z.object({ data: z.looseObject({ bar_minutes: z.number().nullable() }) })
+const series = z.object({ data: z.array(z.object({ t: z.string(), ret: z.number() })) })
+const side = z.enum(['long', 'short'])
+const row = z.object({ side, entry_time: z.number(), exit_time: z.number(), live: z.string().nullish() })
+const trades = z.object({ data: z.array(row) })
+const stats = z.object({
+  data: z.object({
+    fund_dd: z.object({ exposure: z.object({ open_since: z.string().nullish() }).nullish() }),
+  }),
+})
+
+/** Recomputes what is published of the live record of every strategy from what is opened up to the end of the data. */
+async function checkRecords(
+  read: ReadPublic,
+  seals: readonly PublicSeal[],
+  data: Awaited<ReturnType<typeof readDataset>>,
+): Promise<Check> {
+  if (data === null)
+    return checkOf('live', 'not looked at', [
+      '/v1/dataset has no version: nothing is compared with the seals',
+    ])
+  const ask: Ask = async (path, shape) => {
+    const address = pinnedPath(data.version, path)
+    const found = shape.safeParse(parseJson((await read(address.slice(1))) ?? ''))
+    if (found.success) return found.data.data
+    throw new Error(`${address} is missing or has another form`)
+  }
+  const opened = await openSeals(read, seals, data.window.to)
+  const { seals: chain, live } = liveRecordsOf(opened, seals, [])
+  const ids = (await ask('/v1/strategies', listing)).map(({ id }) => id)
+  const faults: string[] = []
+  const notes: string[] = []
+  for (const id of ids) {
+    const found = await compareRecord(ask, id, live.get(id) ?? null, chain).catch(messageOf)
+    if (typeof found === 'string') faults.push(found)
+    else faults.push(...found.faults)
+    if (typeof found !== 'string' && live.has(id)) notes.push(found.summary)
+  }
+  const hidden = [...live.keys()].filter(id => !ids.includes(id))
+  notes.push(...hidden.map(id => `${id} was live and is not in the catalogue: its seals alone are known`))
+  const summary = `${live.size} strategies were live, ${hidden.length} of them not in the catalogue; /live and /trades follow from the seals`
+  return checkOf('live', summary, faults, notes)
+}
+
+type Ask = <Data>(path: string, shape: z.ZodType<{ data: Data }>) => Promise<Data>
+
+async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain: SealsRecord) {
+  const at = (name: string) => `/v1/strategies/${id}/${name}`
+  const published = await ask(at('live'), record)
+  const rows = await ask(at('trades'), trades)
+  const days = await ask(at('returns'), series)
+  const { fund_dd } = await ask(at('stats'), stats)
+  const live = own && { ...own, bar_minutes: published.bar_minutes }
+  const values = Float64Array.from(days, ({ ret }) => ret)
+  const input: LiveInput = {
+    daily: { period: 'daily', first: parseIsoDate(days[0]?.t ?? '') ?? 0, values },
+    ...{ k: 1, trades: rows, open_since: fund_dd.exposure?.open_since ?? null, live },
+    ...{ opened_to: chain.opened_to, gaps: chain.gaps },
+  }
+  const block = liveFigures(input)
+  const { signals = [], events = [] } = live ?? {}
+  const made = { ...publishFigures(block.values), seals: chain.opened_to && chain, events, signals }
+  const follows = JSON.parse(JSON.stringify({ ...made, undefined: block.undefined }))
+  const differing = Object.keys(follows).filter(name => !isDeepStrictEqual(follows[name], published[name]))
+  const words = liveEntries(input)
+  const wrong = rows.findIndex((trade, i) => (trade.live ?? null) !== (words[i] ?? null))
+  const faults = [
+    ...(differing.length === 0
+      ? []
+      : [`${at('live')} does not follow from what is opened: ${differing.join(', ')}`]),
+    ...(wrong === -1
+      ? []
+      : [
+          `${at('trades')}: trade ${wrong + 1} is ${rows[wrong]?.live}, and ${words[wrong]} follows from what is opened`,
+        ]),
+  ]
+  const { judged, sealed, late, missed, halted, by_hand, unmatched } = follows.entries
+  const summary =
+    `${id} is live since ${follows.live_since}: of ${judged} entries ${sealed} were sealed in time, ${late} late, ${missed} missed, ` +
+    `${halted} halted, ${by_hand} fired by hand; ${unmatched} live signals are of no trade`
+  return { faults, summary }
+}

@@ -1,0 +1,85 @@
+// What was opened, as the live record of each strategy and of the chain.
+import { toIsoInstant } from '#core/calendar.ts'
+import {
+  LIVE_EVENTS,
+  type LiveEvent,
+  type LiveRecord,
+  type LiveSignal,
+  type SealsRecord,
+} from '#core/dataset/live-record.ts'
+import { gapsOf, type Opened, type OpenedItem, type PublicSeal } from './chain.ts'
+import { dateOf, parseItem, SEAL_MS } from './seal.ts'
+
+type Of<Item> = { readonly alias: string; readonly item: Item }
+
+/**
+ * The record of each strategy that was ever live, by id, and that of the chain up to the last opened day. Strategies that are not
+ * named have no bars, as those have that left the catalogue.
+ */
+export function liveRecordsOf(
+  opened: Opened,
+  seals: readonly PublicSeal[],
+  strategies: readonly { readonly id: string; readonly bar_minutes: number | null }[],
+): { readonly seals: SealsRecord; readonly live: ReadonlyMap<string, LiveRecord> } {
+  const signals = Map.groupBy(opened.items.flatMap(toSignal), ({ alias }) => alias)
+  const events = Map.groupBy(opened.items.flatMap(toEvent), ({ alias }) => alias)
+  const ofAll = events.get('*') ?? []
+  const barMinutes = new Map(strategies.map(({ id, bar_minutes }) => [id, bar_minutes]))
+  const records = [...new Set([...signals.keys(), ...events.keys()])].sort().map(id => {
+    const record: LiveRecord = {
+      bar_minutes: barMinutes.get(id) ?? null,
+      signals: (signals.get(id) ?? []).map(({ item }) => item),
+      events: [...(events.get(id) ?? []), ...(id === '*' ? [] : ofAll)]
+        .sort((a, b) => a.position - b.position)
+        .map(({ item }) => item),
+    }
+    return [id, record] as const
+  })
+  return {
+    seals: toSealsRecord(opened, seals),
+    live: new Map(records.filter(([, record]) => isLive(record))),
+  }
+}
+
+const isLive = ({ signals, events }: LiveRecord): boolean =>
+  signals.some(({ mode }) => mode === 'LIVE') || events.some(({ event }) => event === 'live')
+
+function toSignal({ n, item, sealedMs, stampedMs }: OpenedItem): Of<LiveSignal>[] {
+  const found = parseItem(item)
+  if (found?.kind !== 'signal' || found.signal.is_test) return []
+  const { seq, alias, action, mode, timestamp, by = 'unknown' } = found.signal
+  const times = { timestamp: Date.parse(timestamp), sealed: sealedMs, stamped: stampedMs }
+  return [{ alias, item: { n, seq, action, mode, by, ...times } }]
+}
+
+function toEvent({ n, item, sealedMs }: OpenedItem, position: number) {
+  const found = parseItem(item)
+  if (found?.kind !== 'event') return []
+  const { alias, at, by, why } = found.event
+  const event = LIVE_EVENTS.find(each => each === found.event.event)
+  if (event === undefined || alias === null) return []
+  return [
+    { alias, position, item: { n, event, alias, at: Date.parse(at), by, why, sealed: sealedMs } },
+  ] satisfies (Of<LiveEvent> & { position: number })[]
+}
+
+function toSealsRecord(
+  { openedTo, lost, skipped, stampedBy }: Opened,
+  all: readonly PublicSeal[],
+): SealsRecord {
+  const seals = all.filter(({ seal }) => openedTo !== null && dateOf(seal) <= openedTo)
+  const starts = seals.filter(({ seal }, i) => seal.origin !== seals[i - 1]?.seal.origin)
+  return {
+    since: toIsoInstant(all[0]?.seal.fromMs ?? 0),
+    opened_to: openedTo,
+    seals: seals.length,
+    gaps: gapsOf(seals, SEAL_MS).map(({ fromMs, toMs }) => ({
+      from: toIsoInstant(fromMs),
+      to: toIsoInstant(toMs),
+    })),
+    lost,
+    skipped,
+    stamped_by: stampedBy,
+    origins: starts.map(({ seal: { origin, n } }) => ({ origin, n })),
+  }
+}

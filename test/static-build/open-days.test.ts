@@ -1,0 +1,185 @@
+// Openings of sealed days, and the live records that follow from them.
+import { describe, expect, test } from 'vitest'
+import { openingKey, sealKey } from '#core/contract/seals.ts'
+import { openDays, withLiveRecords } from '#static-build/open-days.ts'
+import { chainFaults, openSeals } from '#storage/seals/chain.ts'
+import { parseOpening, recordKey } from '#storage/seals/seal.ts'
+import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
+import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { createMemoryStores, toBytes } from '#test/support/books/publish-in-memory.ts'
+import { type Chain, createChain, eventItem, hourOf, signalItem } from '#test/support/seals/chain.ts'
+
+const DAYS = ['2024-05-29', '2024-05-30', '2024-05-31'] as const
+const BEGIN = '2024-05-29T06:00:00Z'
+const END = '2024-06-01T01:00:00Z'
+const TEXT = { content_type: 'text/plain' }
+
+/** Three days, an hour a seal: two strategies go live, one fires and is halted, one of them leaves. */
+async function threeDays(chain = createChain(createMemoryStores(), BEGIN)): Promise<Chain> {
+  const entry = hourOf(DAYS[0], 12)
+  await chain.sealUntil(
+    END,
+    {
+      [hourOf(DAYS[0], 8)]: [
+        eventItem('live', 'oak', hourOf(DAYS[0], 8)),
+        eventItem('live', 'elm', hourOf(DAYS[0], 8)),
+      ],
+      [entry]: [signalItem(1, { alias: 'oak', timestamp: entry })],
+      [hourOf(DAYS[1], 3)]: [
+        signalItem(2, { alias: 'oak', action: 'flat', timestamp: hourOf(DAYS[1], 3), by: 'operator:ada' }),
+        signalItem(3, { alias: 'oak', is_test: true, timestamp: hourOf(DAYS[1], 3) }),
+        signalItem(4, { alias: 'ash', mode: 'DRY_RUN', timestamp: hourOf(DAYS[1], 3) }),
+        eventItem('halt', '*', hourOf(DAYS[1], 3), { why: 'a test' }),
+      ],
+      [hourOf(DAYS[2], 3)]: [eventItem('ended', 'elm', hourOf(DAYS[2], 3))],
+    },
+    3_600_000,
+  )
+  return chain
+}
+
+const openedOf = async (chain: Chain, until: string) =>
+  openSeals(key => chain.store.read(key), await chain.read(), until)
+
+const keysOf = async ({ store }: Chain) => store.list('v1/seals/openings/')
+
+test('a build opens each day up to the end of its window once, and every seal of it fits what was opened', async () => {
+  const chain = await threeDays()
+  await openDays(chain, DAYS[1])
+  expect(await keysOf(chain)).toEqual([openingKey(DAYS[0]), openingKey(DAYS[1])])
+  const before = await chain.store.read(openingKey(DAYS[0]))
+  await openDays(chain, DAYS[2])
+  expect(await chain.store.read(openingKey(DAYS[0]))).toEqual(before)
+  const { items, faults, lost, skipped, openedTo } = await openedOf(chain, '2024-12-31')
+  expect([items.length, faults, lost, skipped, openedTo]).toEqual([8, [], [], [], DAYS[2]])
+  expect((await openedOf(chain, DAYS[0])).items).toHaveLength(3)
+  const lines = parseOpening(before!)!.lines.map(({ n }) => n)
+  expect(lines).toEqual([1, 3, 7]) // the first of the day, the events and the signal: no other says anything
+})
+
+test('nothing is read but the first seal if there is none, and the snapshot stays the same', async () => {
+  const stores = createMemoryStores()
+  const read: string[] = []
+  const store = { ...stores.store, has: async (key: string) => read.push(key) < 0 }
+  await openDays({ ...stores, store }, DAYS[2])
+  const snapshot = handSnapshot([{ id: 'oak', first: DAYS[0], returns: [0.01] }])
+  expect(await withLiveRecords(store, snapshot, () => null)).toBe(snapshot)
+  expect(read).toEqual([sealKey(1), sealKey(1)])
+})
+
+test('the live records of a snapshot have what was opened up to its window: signals but tests, events of the strategy and of all', async () => {
+  const chain = await threeDays()
+  const returns = [0.01, 0.02, 0.03]
+  const snapshot = handSnapshot(['oak', 'elm', 'ash'].map(id => ({ id, first: DAYS[0], returns })))
+  await openDays(chain, DAYS[2])
+  const { dataset, strategies } = await withLiveRecords(chain.store, snapshot, id =>
+    id === 'oak' ? 240 : null,
+  )
+  expect(dataset.seals).toEqual({
+    ...{ since: BEGIN, opened_to: DAYS[2], seals: 65, lost: [], skipped: [], stamped_by: null },
+    gaps: expect.objectContaining({ length: 65 }),
+    origins: [{ origin: `highwater/${chain.signer.keyId}/20240529T060000Z`, n: 1 }],
+  })
+  const [oak, elm, ash] = strategies.map(({ live }) => live)
+  expect(oak!.signals).toMatchObject([
+    {
+      n: 7,
+      seq: 1,
+      action: 'long',
+      by: 'strategy',
+      timestamp: Date.parse(hourOf(DAYS[0], 12)),
+      sealed: Date.parse(hourOf(DAYS[0], 13)),
+    },
+    { seq: 2, action: 'flat', by: 'operator:ada' },
+  ])
+  expect([oak!.bar_minutes, elm!.bar_minutes, ash]).toEqual([240, null, null])
+  expect(elm!.events.map(({ event, alias }) => `${event} ${alias}`)).toEqual([
+    'live elm',
+    'halt *',
+    'ended elm',
+  ])
+})
+
+describe('a build that would have to leave an opening out fails:', () => {
+  const REFUSED: readonly [string, (chain: Chain) => Promise<unknown>, RegExp][] = [
+    [
+      'without the record of a seal',
+      ({ privateStore }) => privateStore.remove(recordKey(9)),
+      /^seal 9 cannot be opened, because memory:private\/seals\/000000009\.json is missing: restore it from a copy; without one, `highwater seals begin-anew --reason TEXT` declares it lost in public$/,
+    ],
+    [
+      'with a record of another seal',
+      async ({ privateStore, all }) =>
+        privateStore.replace(recordKey(9), toBytes({ ...all[9]!.record, n: 9 }), TEXT),
+      /^memory:private\/seals\/000000009\.json is not the record of seal 9: restore it from a copy$/,
+    ],
+    [
+      'with a record whose items are not those of its batch',
+      async ({ privateStore, all }) =>
+        privateStore.replace(recordKey(7), toBytes({ ...all[6]!.record, items: [signalItem(9)] }), TEXT),
+      /seals\/000000007\.json is not the record of seal 7/,
+    ],
+    [
+      'with a record whose seal is not public yet',
+      ({ privateStore, all }) =>
+        privateStore.create(
+          recordKey(68),
+          toBytes({ ...all[66]!.record, n: 68, to: `${DAYS[2]}T23:50:00Z` }),
+          TEXT,
+        ),
+      /^seal 68 has a record and is not published, so 2024-05-31 cannot be opened: start `highwater serve signals`, which publishes it, and build again$/,
+    ],
+    [
+      'without a seal',
+      async ({ store }) => {
+        await store.remove(sealKey(9))
+        await store.remove(`v1/seals/days/${DAYS[0]}`)
+      },
+      /^memory:public: seal 9 is missing: withheld or removed; restore the seals from a copy$/,
+    ],
+  ]
+  test.each(REFUSED)('%s', async (_, damage, says) => {
+    const chain = await threeDays()
+    await damage(chain)
+    await expect(openDays(chain, DAYS[2])).rejects.toThrow(says)
+  })
+
+  test('with an opening that was altered', async () => {
+    const chain = await threeDays()
+    await openDays(chain, DAYS[2])
+    const bytes = Buffer.from((await chain.store.read(openingKey(DAYS[0])))!).toString()
+    await chain.store.replace(openingKey(DAYS[0]), Buffer.from(bytes.replace('50000', '50001')), TEXT)
+    const snapshot = handSnapshot([{ id: 'oak', first: DAYS[0], returns: [0, 0, 0] }])
+    await expect(withLiveRecords(chain.store, snapshot, () => null)).rejects.toThrow(
+      /^memory:public: seal 7 has 1 items, and those that are opened are others \(one of 1\): restore seals and openings from a copy$/,
+    )
+  })
+})
+
+test('seals whose records are lost are opened as lost with the reason of the new beginning, which has a key of its own', async () => {
+  const chain = createChain(createMemoryStores(), BEGIN)
+  await chain.sealUntil(
+    hourOf(DAYS[0], 20),
+    { [hourOf(DAYS[0], 7)]: [signalItem(1), signalItem(2)] },
+    3_600_000,
+  )
+  for (const n of [13, 14]) await chain.privateStore.remove(recordKey(n))
+  const last = chain.all.at(-1)!
+  const other = createSigner(newPrivateKeyPem())
+  chain.beginAnew(other)
+  const of = { origin: last.seal.origin, n: 14, digest: last.digest, lost_from: 13, lost_to: 14 }
+  const at = hourOf(DAYS[0], 20)
+  await chain.seal([
+    eventItem('begin_anew', null, at, { why: 'the disk broke', of }),
+    eventItem('key', null, at, { of: { key: other.keyId } }),
+    signalItem(5),
+  ])
+  await chain.sealUntil(END, {}, 3_600_000)
+  await openDays(chain, DAYS[2])
+  const { faults, lost, items, skipped } = await openedOf(chain, DAYS[2])
+  expect([faults, skipped]).toEqual([[], [{ from: 3, to: 4 }]])
+  expect(lost).toEqual([13, 14].map(n => ({ n, why: 'the disk broke' })))
+  expect(items.map(({ n }) => n)).toEqual([2, 2, 15, 15, 15])
+  const keys = new Map([chain.signer, other].map(each => [each.keyId, each.publicKeyPem]))
+  expect(chainFaults(await chain.read(), origin => keys.get(origin.split('/')[1]!) ?? null)).toEqual([])
+})
