@@ -96,7 +96,7 @@ describe.skipIf(!isThere)(`the Python client${isThere ? '' : ` (skipped: no ${DE
     history = (await shared('sample')).url
     const { url, token, deliveries } = await signalsService()
     const cases = join(folder, 'seals.json')
-    await writeFile(cases, JSON.stringify(sealCases()))
+    await writeFile(cases, JSON.stringify(await sealCases()))
     const { code, stdout, stderr } = await python(
       ['-W', 'error::FutureWarning', '-c', RUN_EACH, ...SHOWN.map(([, file]) => file)],
       {

@@ -10,6 +10,7 @@ import { commit } from '#signals/log/commit.ts'
 import { EPOCH, HEAD } from '#signals/redis/keys.ts'
 import { runCases, selfTestCases } from '#signals/self-test.ts'
 import { atEnd } from '../../support/ends.ts'
+import { signalItem } from '../../support/seals/chain.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { ownRedis } from '../../support/servers/use-redis.ts'
 import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
@@ -29,7 +30,7 @@ import {
   startReceiver,
   whyNot,
 } from '../../support/signals/receiver-kit.ts'
-import { itemOf, startSealed } from '../../support/signals/sealed-chain.ts'
+import { startSealed } from '../../support/signals/sealed-chain.ts'
 import { createTestSender } from '../../support/signals/sender.ts'
 import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
@@ -320,7 +321,7 @@ describe.each(KITS)('the $name receiver', kit => {
     await fireUpTo(3, 3)
     await push(redis, first.url, 3)
     await expectTraded(first, [1, 2, 3])
-    await sealed.seal(itemOf(3, { action: 'short' }))
+    await sealed.seal(signalItem(3, { action: 'short' }))
     const mismatch =
       /SEALS DO NOT MATCH: signal 3 as it was delivered is not in the batch of seal 2: it was altered/
     await first.prints(mismatch)

@@ -68,7 +68,7 @@ class Seals(unittest.TestCase):
                 delivered = {int(seq): text for seq, text in case["delivered"].items()}
                 try:
                     state = check_seals(case["receipts"], delivered, objects.get, case["state"])
-                    says = {"checked": state["checked_seq"], "n": state["head"]["n"]}
+                    says = [state["checked_seq"], state["head"]["n"]]
                 except HighwaterError as error:
                     says = error.message if error.code == "seal_mismatch" else error.code
                 self.assertEqual(says, case["says"])
