@@ -199,12 +199,7 @@ const CHECKED_SHARE = 0.01
  * Does some tasks again and compares their results. Which ones follows from the version and their names, so that no worker
  * decides it.
  */
-async function checkWorkers(
-  fleet: Fleet,
-  { unit }: PhaseOrder,
-  run: Run,
-  done: ReadonlyMap<string, Done>,
-): Promise<void> {
+async function checkWorkers(fleet: Fleet, { unit }: PhaseOrder, run: Run, done: ReadonlyMap<string, Done>) {
   const { version, tasks } = run.plan
   const drawn = tasks
     .map(task => ({ task, draw: sha256(`${version} ${task.id}`) }))

@@ -16,11 +16,10 @@ export function pack(value: unknown): Uint8Array {
   let at = 0
   const text = JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key) {
     const each = this[key] // before `toJSON`, which a Buffer has
-    if (typeof each === 'number') {
+    if (typeof each === 'number')
       return Number.isFinite(each) && !Object.is(each, -0)
         ? each
         : { [MARK]: 'number', of: Object.is(each, -0) ? '-0' : String(each) }
-    }
     if (each instanceof Map) return { [MARK]: 'Map', of: [...each] }
     if (!ArrayBuffer.isView(each)) return each
     const bytes = new Uint8Array(each.buffer, each.byteOffset, each.byteLength)

@@ -54,12 +54,11 @@ export async function joinRun(worker: Worker, name: string, phase: Phase): Promi
   const place = { privateStore: worker.privateStore, run: name, phase }
   const plan = await readPlan(place)
   if (plan === null) return null
-  if (plan.code !== worker.code) {
+  if (plan.code !== worker.code)
     throw new OtherCodeError(
       `the run ${name} was started by code ${plan.code}, and this worker has ${worker.code}: use the same release, Node and ` +
         'architecture on all machines',
     )
-  }
   const run = { ...place, plan }
   const first = plan.tasks[0]!
   const canary = await unlessOver(() => makeTask(worker, run, first))
@@ -103,12 +102,7 @@ const RETRY_MS = 1_000
  * Does the share of a phase, then what is missing of the other shares: those of a worker that was killed. When it resolves,
  * every task is done.
  */
-export async function doShare(
-  worker: Worker,
-  run: Run,
-  share: Share,
-  pause: (ms: number) => Promise<void>,
-): Promise<void> {
+export async function doShare(worker: Worker, run: Run, share: Share, pause: (ms: number) => Promise<void>) {
   const attempt = (task: Task, tries = 1): Promise<void> =>
     doTask(worker, run, task).catch(async (error: unknown) => {
       if (tries === MOST_TRIES) throw error

@@ -38,10 +38,7 @@ export type Comparison = Stores & {
  * one was compared with it. Throws a RestatementError if a strategy is altered or gone, no filled gap explains it, and that was not declared,
  * and an UnreadableError if that is not known.
  */
-export async function compareWithPublished(
-  order: Comparison,
-  log: readonly LoggedEntry[],
-): Promise<Compared> {
+export async function compareWithPublished(order: Comparison, log: readonly LoggedEntry[]) {
   const { version } = order.snapshot.dataset
   const earlier = logBefore(log, version)
   const served = earlier.at(-1)
@@ -59,11 +56,7 @@ export async function compareWithPublished(
   return { ...compared, changes, gone }
 }
 
-async function changesAgainst(
-  order: Comparison,
-  log: readonly LoggedEntry[],
-  published: CurrentVersion,
-): Promise<Compared> {
+async function changesAgainst(order: Comparison, log: readonly LoggedEntry[], published: CurrentVersion) {
   const { snapshot, declared } = order
   const reading = readPublishedSnapshot(order, published)
   const why = `the change from ${published.version} cannot be computed`
@@ -98,11 +91,7 @@ async function orUnreadable<T>(
 }
 
 /** The alterations are unknown, so the history counts as restated, and no other claim is made. */
-const unknownChanges = (
-  { dataset }: Snapshot,
-  { version }: CurrentVersion,
-  gone: Compared['gone'],
-): Changes => ({
+const unknownChanges = ({ dataset }: Snapshot, { version }: CurrentVersion, gone: Compared['gone']) => ({
   version: dataset.version,
   previous: version,
   history_restated: true,
@@ -239,18 +228,14 @@ function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
  * from its returns, and those of a large book are gigabytes. Throws an UnreadableError if a file is not there, not the one
  * that was published, or of another format.
  */
-export async function readPublishedSnapshot(
-  { store, privateStore }: Stores,
-  current: CurrentVersion,
-): Promise<Snapshot> {
+export async function readPublishedSnapshot({ store, privateStore }: Stores, current: CurrentVersion) {
   const manifest = await readManifest(store, current)
   const { version, snapshot_format: format } = manifest
-  if (format !== SNAPSHOT_FORMAT) {
+  if (format !== SNAPSHOT_FORMAT)
     throw new UnreadableError(
       `the snapshot of ${version} in ${privateStore.url} has format ${format}, and this program reads format ` +
         `${SNAPSHOT_FORMAT}: use the program that made it`,
     )
-  }
   const files = await readSnapshotFiles(privateStore, manifest, 'correlation')
   try {
     return decodeSnapshot(files)

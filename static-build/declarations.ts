@@ -36,11 +36,7 @@ export const declareAll = (reason: string): Declarations => everything(() => tru
  * The declarations that changes need. Throws a RestatementError with everything that was not declared; what filled gaps
  * explain needs none.
  */
-export function declarationsFor(
-  changes: Changes,
-  declared: Declarations,
-  isRolledBack: boolean,
-): readonly Declaration[] {
+export function declarationsFor(changes: Changes, declared: Declarations, isRolledBack: boolean) {
   const { removed, strategies, filled_gaps = [], not_compared = [] } = changes
   const needed = {
     restate: strategies.filter(each => isRestated(each) && !isExplained(each, filled_gaps)),

@@ -50,9 +50,8 @@ export async function rollBack(store: ObjectStore, version: string, mover: Mover
 /** Appends an entry for the served version with a new `expires`: for a night that published nothing. */
 export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<LoggedEntry> {
   const head = (await readLog(store)).at(-1)
-  if (head === undefined) {
+  if (head === undefined)
     throw new Error(`nothing is published in ${store.url}: publish with \`highwater build\` first`)
-  }
   const manifest = await readManifest(store, head.entry) // a damaged version is not confirmed
   return append(store, head, 'refresh', head.entry, manifest, mover)
 }
@@ -84,11 +83,7 @@ export async function assertThere(store: ObjectStore, version: string): Promise<
 }
 
 /** The publication of a version. Throws a sentence that names the newest ones. */
-export function findPublication(
-  store: ObjectStore,
-  publications: readonly Publication[],
-  version: string,
-): Publication {
+export function findPublication(store: ObjectStore, publications: readonly Publication[], version: string) {
   const found = publications.find(each => each.version === version)
   if (found !== undefined) return found
   const newest = publications.slice(0, MOST_NAMED).map(each => each.version)

@@ -184,9 +184,8 @@ async function writeManifest(
   for (const { name, bytes, headers } of documents) {
     await writeOnce(store, documentKey(version, name), bytes, headers)
   }
-  if (signer !== null) {
+  if (signer !== null)
     await writeOnce(store, manifestSignatureKey(version), signer.sign(bytes), IMMUTABLE_BYTES)
-  }
   await writeOnce(store, manifestKey(version), bytes, IMMUTABLE_JSON)
   return digest
 }

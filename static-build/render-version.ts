@@ -83,10 +83,7 @@ const isLarge = (point: Point): boolean =>
   point.kind === 'answer' && (point.id === 'export' || point.id === 'correlation')
 
 /** A task for each point that is about the book. The large ones go first: threads end together if the last pieces are small. */
-export function bookTasks(
-  { points, snapshot: { dataset }, bytes, effort }: RenderOrder,
-  renderer: Renderer,
-): { readonly large: readonly Task[]; readonly small: readonly Task[] } {
+export function bookTasks({ points, snapshot: { dataset }, bytes, effort }: RenderOrder, renderer: Renderer) {
   const ofBook = points.filter(point => sidOf(point) === '')
   const { large = [], small = [] } = Object.groupBy(ofBook, point => (isLarge(point) ? 'large' : 'small'))
   const toTask =
@@ -138,10 +135,7 @@ export async function inLanes<Item, Result>(
  * store flushes several together in the time of one. The manifest is written after all points, so their order does not
  * matter. Resolves or rejects when all of them have ended.
  */
-export async function writePoints(
-  store: ObjectStore,
-  rendered: readonly RenderedPoint[],
-): Promise<Artifact[]> {
+export async function writePoints(store: ObjectStore, rendered: readonly RenderedPoint[]) {
   const files = rendered.flatMap(point => point.files)
   const writes = await Promise.allSettled(
     files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),

@@ -1,16 +1,12 @@
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The code of a system error, such as ENOENT; undefined if it has none. */
-export const codeOf = (error: unknown): unknown =>
-  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+export const codeOf = (error: unknown): unknown => Object(error).code
 
 export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
 
 /** The result, or `otherwise` if the file or the folder is missing. */
-export const ifThere = <Found, Otherwise>(
-  found: Promise<Found>,
-  otherwise: Otherwise,
-): Promise<Found | Otherwise> =>
+export const ifThere = <Found, Otherwise>(found: Promise<Found>, otherwise: Otherwise) =>
   found.catch((error: unknown) => {
     if (isMissing(error)) return otherwise
     throw error
@@ -30,9 +26,7 @@ const isOfSystem = (error: unknown): boolean =>
 export const tolerate = (promise: Promise<unknown>, why: string): Promise<void> =>
   promise.then(
     () => {},
-    (error: unknown) => {
-      console.error(`tolerated (${why}): ${messageOf(error)}`)
-    },
+    (error: unknown) => console.error(`tolerated (${why}): ${messageOf(error)}`),
   )
 
 const FULL = (url: string): string =>

@@ -65,9 +65,7 @@ export async function acquireLock(store: ObjectStore, name: string, world: LockW
     await store.remove(highest)
     return create()
   })
-  if (!isTaken) {
-    throw new LockedError(name, store.url, (await readRecord(store, key)) ?? world.holder)
-  }
+  if (!isTaken) throw new LockedError(name, store.url, (await readRecord(store, key)) ?? world.holder)
   await assertHighest(store, name, key)
   for (const old of keys) await store.remove(old)
   return hold(store, name, key, world)

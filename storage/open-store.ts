@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { codeOf } from './error-code.ts'
 import { createFileStore } from './file-store.ts'
-import type { ObjectStore } from './object-store.ts'
 import { removeUnfinished } from './placing.ts'
 import { parseS3Url, type S3Access, type S3Patience, toS3Url } from './s3-access.ts'
 
@@ -12,11 +11,7 @@ import { parseS3Url, type S3Access, type S3Patience, toS3Url } from './s3-access
  * Opens the store that a URL names, `file:///absolute/folder` or `s3://bucket/prefix`, for reading and
  * writing. Makes no folder: the first write does; a bucket must exist. Throws an error with the legal forms.
  */
-export async function openStore(
-  url: string,
-  access: S3Access | null = null,
-  patience?: S3Patience,
-): Promise<ObjectStore> {
+export async function openStore(url: string, access: S3Access | null = null, patience?: S3Patience) {
   if (!isS3(url)) return createFileStore(folderOf(url))
   if (access === null) throw new Error(`no S3 access was given for ${url}: only folders can be opened here`)
   const { createS3Store } = await import('./s3-store.ts') // a fifth of a second, which files need not wait for

@@ -146,12 +146,7 @@ async function flushNow(path: string): Promise<void> {
 export const pathIn = (url: string, key: string): string => join(fileURLToPath(url), ...key.split('/'))
 
 /** Runs an action on a key of a folder; what it throws becomes a StoreError with the remedy. */
-export async function guarded<T>(
-  url: string,
-  action: string,
-  key: string,
-  run: () => Promise<T>,
-): Promise<T> {
+export async function guarded<T>(url: string, action: string, key: string, run: () => Promise<T>) {
   try {
     return await run()
   } catch (error) {

@@ -72,9 +72,7 @@ export async function findManifest(
   if (sha256(bytes) !== manifest_sha256)
     return { fault: 'altered', what: 'is not the one that was published' }
   const parsed = manifest.safeParse(parseJson(bytes))
-  if (!parsed.success) {
-    return { fault: 'of another form', what: 'has another form: update the program' }
-  }
+  if (!parsed.success) return { fault: 'of another form', what: 'has another form: update the program' }
   const of = parsed.data.version
   if (of !== version) return { fault: 'of another version', what: `is that of ${of}` }
   return { fault: null, manifest: parsed.data }
@@ -112,11 +110,7 @@ export async function readSnapshotFiles(
  * A private file of a published version, checked against its digest. Throws an UnreadableError if it is
  * missing or altered, and a StoreError if the store does not answer.
  */
-async function readPrivateFile(
-  privateStore: ObjectStore,
-  key: string,
-  digest: string | undefined,
-): Promise<Uint8Array> {
+async function readPrivateFile(privateStore: ObjectStore, key: string, digest: string | undefined) {
   const bytes = await privateStore.read(key)
   if (bytes !== null && (await sha256InTurns(bytes)) === digest) return bytes
   const what = bytes === null ? 'is missing' : 'is not the file that was published'

@@ -8,12 +8,7 @@ export const OTHER_BYTES_REMEDY =
  * Creates an object, or makes sure that the one already there is the same: so that a command that was killed
  * can be run again and finishes its own work. Throws where other bytes stand under the key.
  */
-export async function writeOnce(
-  store: ObjectStore,
-  key: string,
-  bytes: Uint8Array,
-  headers: ObjectHeaders,
-): Promise<void> {
+export async function writeOnce(store: ObjectStore, key: string, bytes: Uint8Array, headers: ObjectHeaders) {
   if (await store.create(key, bytes, headers)) return
   const there = await store.read(key)
   if (there !== null && Buffer.from(there.buffer, there.byteOffset, there.length).equals(bytes)) return

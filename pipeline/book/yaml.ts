@@ -77,11 +77,7 @@ function openFile({ problems }: Reading, path: string, doc: Document, root: unkn
     problems.add({ file: path, ...locate(doc, lines, at, part), message: prefix + message })
   }
   /** The value at a path, or what takes its place, by its schema; null if it has problems, which are reported. */
-  const read = <Schema extends z.ZodType>(
-    at: Path,
-    schema: Schema,
-    value: unknown = valueAt(root, at),
-  ): z.output<Schema> | null => {
+  const read = <Schema extends z.ZodType>(at: Path, schema: Schema, value: unknown = valueAt(root, at)) => {
     const found = problemsOf(schema, value)
     for (const each of found) report([...at, ...each.path], each.message, each.part)
     return found.length === 0 ? schema.parse(value) : null

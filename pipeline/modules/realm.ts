@@ -103,11 +103,10 @@ type Thrown = { readonly value: string } | Readonly<Record<'name' | 'message' | 
 
 function parseFault(answer: string, entry: string): ModuleFault {
   const thrown = JSON.parse(answer.slice(1)) as Thrown
-  if ('value' in thrown) {
+  if ('value' in thrown)
     return new ModuleFault([
       `it threw a value that is not an Error: ${thrown.value.slice(0, MAX_THROWN_CHARS)}`,
     ])
-  }
   const { name, message, stack } = thrown
   const place = placeIn(entry, stack)
   if (message === '') return new ModuleFault([`it threw an ${name} without a message`], place)

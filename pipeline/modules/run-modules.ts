@@ -199,11 +199,7 @@ async function proveStart(trial: Trial, run: WholeRun, uniform: () => number): P
  * The replays at the levels that the catalogue names. The proof need not be repeated: the module is the same. Throws a ModuleFault
  * that names the level, because a module may fail at one alone, where the leverage cap refuses an entry that it counts on.
  */
-async function replayLevels(
-  processes: Processes,
-  { replayed_at }: ModuleTask['entry'],
-  whole: WholeInput,
-): Promise<LevelReplay[]> {
+async function replayLevels(processes: Processes, { replayed_at }: ModuleTask['entry'], whole: WholeInput) {
   const levels: LevelReplay[] = []
   for (const riskLevel of replayed_at)
     levels.push(await processes.run('replayAtLevel', { ...whole, riskLevel }).catch(nameLevel(riskLevel)))

@@ -238,14 +238,12 @@ function verifyStrategy(strategy: StrategyData): void {
 const isAllFinite = ({ values }: Series): boolean => values.every(Number.isFinite)
 
 function verifyMatrix({ size, rho }: CorrelationMatrix, strategies: number): void {
-  if (size !== strategies || rho.length !== size * size) {
+  if (size !== strategies || rho.length !== size * size)
     throw new Error(`the correlation matrix is ${size} wide and there are ${strategies} strategies`)
-  }
   for (let i = 0; i < size; i++) {
     for (let j = 0; j <= i; j++) {
-      if (!Object.is(rho[i * size + j], rho[j * size + i])) {
+      if (!Object.is(rho[i * size + j], rho[j * size + i]))
         throw new Error(`the correlation matrix is not symmetric in cell ${i}, ${j}`)
-      }
     }
   }
 }

@@ -65,13 +65,7 @@ function toStrategyData(task: StrategyTask, history: History): Omit<StrategyData
       trials: task.entry.trials,
     }),
   )
-  return {
-    ...toRecord(task, history),
-    figures,
-    daily,
-    weekly,
-    trades: toTradeColumns(closed),
-  }
+  return { ...toRecord(task, history), figures, daily, weekly, trades: toTradeColumns(closed) }
 }
 
 /** What bars alone can show of the trades; nothing without them. */
@@ -135,10 +129,7 @@ function toRecord(
 const IDLE_MS = 90 * DAY_MS
 
 /** The day of the last exit if no trade has followed for unusually long, and no position is open. */
-export function idleSince(
-  daily: Series,
-  trades: readonly Pick<ResolvedTrade, 'entry_time' | 'exit_time'>[],
-): string | null {
+export function idleSince(daily: Series, trades: readonly Pick<ResolvedTrade, 'entry_time' | 'exit_time'>[]) {
   const endMs = (lastDay(daily) + 1) * DAY_MS
   let busyTo = daily.first * DAY_MS
   let longest = IDLE_MS

@@ -122,9 +122,8 @@ const weeklyRule = (id: string): Strategy<ta.Window> => ({
   onBar(closes, bar, position) {
     const weekAgo = ta.push(closes, bar.c)
     const closeMs = bar.t + BAR_MS
-    if (position !== null) {
+    if (position !== null)
       return closeMs - position.entry_time >= HOLD_BARS * BAR_MS ? { act: 'flat', why: 'time' } : null
-    }
     if (weekAgo === null || (closeMs - MONDAY_MS) % WEEK_MS !== 0) return null
     const move = bar.c / weekAgo - 1
     if (Math.abs(move) < LEAST_MOVE) return null

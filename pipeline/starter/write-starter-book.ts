@@ -38,12 +38,11 @@ export async function writeStarterBook(dir: string, lastDay: EpochDay): Promise<
 export async function writeNewFolder(dir: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(dir, { recursive: true })
   const there = await readdir(dir)
-  if (there.length > 0) {
+  if (there.length > 0)
     throw new Error(
       `expected an empty or new folder, got ${dir} with ${there[0]} in it${there.length > 1 ? ' and more' : ''}: ` +
         'name another folder, or empty this one first',
     )
-  }
   await writeBookFiles(dir, files)
 }
 

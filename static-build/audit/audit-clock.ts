@@ -77,11 +77,7 @@ async function sinceFaults(
 }
 
 /** A line for each entry. One without a time stamp is no fault, and neither is a late one: both are named. */
-export async function auditStamps(
-  reader: PublicReader,
-  entries: readonly AuditedEntry[],
-  caFile: string,
-): Promise<Check> {
+export async function auditStamps(reader: PublicReader, entries: readonly AuditedEntry[], caFile: string) {
   const subjects = entries.map(({ entry, sha256 }) => ({
     ...{ name: `entry ${entry.seq}`, of: ` of ${entry.at}`, place: anchorPlace(sha256), sha256 },
   }))

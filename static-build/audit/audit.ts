@@ -193,11 +193,7 @@ async function checkSignature(
 }
 
 /** Checks every object of a version, public and private, against its manifest alone. */
-export async function auditFilesOf(
-  { store, privateStore }: Stores,
-  manifest: Manifest,
-  progress: Progress,
-): Promise<readonly Check[]> {
+export async function auditFilesOf({ store, privateStore }: Stores, manifest: Manifest, progress: Progress) {
   const reader = createStoreReader(store)
   return [
     await auditDocuments(reader, manifest),
