@@ -7,10 +7,7 @@ const ARRAYS = { Float64Array, Uint8Array, Uint32Array, Int32Array }
 /** What JSON cannot express has this key; no value of ours does. */
 const MARK = '$pack'
 
-/**
- * Packs objects, arrays, maps, texts, numbers, also those that are not finite, and arrays of numbers. A field without a value
- * (undefined) is left out.
- */
+/** Packs what JSON has, maps, numbers that are not finite, and arrays of numbers. A field that is undefined is left out. */
 export function pack(value: unknown): Uint8Array {
   const tail: Uint8Array[] = []
   let at = 0

@@ -18,10 +18,7 @@ const LOT = 1_000
 
 export type Jobs = ReturnType<typeof createJobs>
 
-/**
- * The jobs of the coordinator. A Redis that does not answer is noted and otherwise ignored: the workers that are
- * connected go on, and the coordinator does what nobody finishes.
- */
+/** The jobs of the coordinator. A Redis that does not answer is noted; what nobody finishes then, the coordinator does. */
 export function createJobs(
   connection: QueueOptions['connection'],
   code: string,
@@ -77,10 +74,7 @@ const MOST_SILENCES = 2
 /** Plans that a worker remembers; two coordinators may have the same workers. */
 const MOST_RUNS = 4
 
-/**
- * Does the tasks of all runs of this code until it is stopped. `failed` rejects if this worker makes other bytes
- * than a coordinator, and must end.
- */
+/** Does tasks of all runs of this code until it is stopped. `failed` rejects if it makes other bytes than a coordinator. */
 export function serveJobs(
   worker: Worker,
   connection: Redis,
@@ -125,10 +119,7 @@ export function serveJobs(
   jobs.on('error', () => {}) // it reconnects by itself
   return {
     failed,
-    /**
-     * Ends after the tasks that are under way. BullMQ itself waits for its connections, too, and for ever for one
-     * that is between two attempts to connect.
-     */
+    /** Ends after the tasks under way. BullMQ itself would wait for ever for a connection that is between two attempts. */
     async close(): Promise<void> {
       await jobs.pause(true)
       await Promise.allSettled(working)

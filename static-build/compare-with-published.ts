@@ -205,18 +205,14 @@ function assertAppended({ version, alias, documents }: StoredProgram, deploys: r
 }
 
 /**
- * The log as it was before a version was, or would be, published. Running a build again after it was
- * published finds the same one, so that its documents are the same bytes.
+ * The log before a version was published: a build that is run again finds the same one, so that its documents are the same bytes.
  */
 export function logBefore(log: readonly LoggedEntry[], version: string): readonly LoggedEntry[] {
   const own = log.findIndex(({ entry }) => entry.version === version)
   return own === -1 ? log : log.slice(0, own)
 }
 
-/**
- * The versions that were first published after the served one and then rolled back, newest first. Each was
- * compared with all that were published before it, so the newest readable one covers the older ones.
- */
+/** Versions first published after the served one, newest first. The newest readable one was compared with all older ones. */
 function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
   const served = log.at(-1)?.entry.version
   const inOrder = firstPublications(log)

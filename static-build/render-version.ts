@@ -23,10 +23,7 @@ export type RenderOrder = {
   readonly progress: Progress
 }
 
-/**
- * Tasks that wait for a disk or a network while the threads render the next ones. Enough to keep two cores
- * busy on a slow disk; bounded, because their bytes are in memory.
- */
+/** Tasks that wait for a disk or a network while the threads render: enough for two cores and a slow disk, few in memory. */
 const TASKS_IN_WRITING = 8
 
 /**
@@ -107,10 +104,7 @@ const strategyTasks = (
 export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>
   artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
 
-/**
- * Runs `run` on every item, on at most `lanes` at a time, which begin in order. After a failure no new item is started; the
- * running ones end, then the error of the first item that failed is thrown: which one that is does not depend on load.
- */
+/** Begins items in order, `lanes` at a time. After a failure none begins; the first item that failed throws, whatever the load. */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
   lanes: number,
@@ -131,9 +125,7 @@ export async function inLanes<Item, Result>(
 }
 
 /**
- * Writes the files of points at the same time, and returns their lines of the manifest. Each is flushed by itself, and a
- * store flushes several together in the time of one. The manifest is written after all points, so their order does not
- * matter. Resolves or rejects when all of them have ended.
+ * Writes the files of points at the same time: a store flushes several in the time of one. Ends, with their lines, when all have.
  */
 export async function writePoints(store: ObjectStore, rendered: readonly RenderedPoint[]) {
   const files = rendered.flatMap(point => point.files)

@@ -19,10 +19,7 @@ export const textForLog = (error: unknown): string =>
 const isOfSystem = (error: unknown): boolean =>
   /^E[A-Z0-9]+$/.test(String(codeOf(error))) || (error instanceof Error && isOfSystem(error.cause))
 
-/**
- * The one way to drop an error: `tolerate(promise, 'why it does not matter')`. It is still printed on stderr.
- * Resolves when the promise has ended, however that was.
- */
+/** The one way to drop an error: `tolerate(promise, 'why it does not matter')`. Prints it; resolves when the promise has ended. */
 export const tolerate = (promise: Promise<unknown>, why: string): Promise<void> =>
   promise.then(
     () => {},

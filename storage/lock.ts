@@ -87,9 +87,7 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld) {
   beat.unref()
   return {
     /**
-     * Throws if another process has taken the lock over, because this one was silent for too long (a laptop
-     * that slept). Call it right before the protected operation; no other process can take it over in the five
-     * minutes after.
+     * Throws if another process took the lock over (a laptop slept). Call it right before: for five minutes nobody takes it over.
      */
     async assertHeld(): Promise<void> {
       await write(false) // first: from then on other processes find the lock held

@@ -20,11 +20,7 @@ type Switched = {
   readonly artifacts: Iterable<Pick<Manifest['artifacts'][number], 'headers'>>
 }
 
-/**
- * Makes nginx serve a version as the latest. The disclaimer comes first: nginx reads both when the version
- * changes. Without a line for its version nginx passes CSV, Arrow and Parquet to the tier. Does nothing for a
- * bucket.
- */
+/** Makes nginx serve a version, its disclaimer first: without it nginx passes CSV, Arrow and Parquet on. Nothing for a bucket. */
 export async function switchNginx(store: ObjectStore, { version, artifacts }: Switched): Promise<void> {
   if (!isFolder(store)) return
   const disclaimer = disclaimerIn(artifacts)

@@ -35,11 +35,7 @@ export class LostRaceError extends Error {
   }
 }
 
-/**
- * The newest entry, or null if the log is empty. The hint only says where to begin: entries after it are
- * looked for until one is missing, so a hint that is late, lost or damaged costs requests and never an old
- * answer.
- */
+/** The newest entry, or null. The hint says where to begin to look, so one that is late, lost or damaged only costs requests. */
 export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> {
   let head = await readFirst(store)
   while (head !== null) {
@@ -90,9 +86,7 @@ async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry |
 }
 
 /**
- * Appends an entry after `head`, which the caller has just read, and derives the hint. The creation of the
- * entry is the moment of publication: of any number of racers exactly one gets it, and the others throw
- * LostRaceError.
+ * Appends an entry after `head`, just read, and the hint. Its creation is the publication; losers of a race throw LostRaceError.
  */
 export async function appendEntry(
   store: ObjectStore,
@@ -119,10 +113,7 @@ export async function appendEntry(
   return logged
 }
 
-/**
- * Refuses a clock that is behind the newest entry: times in the log never decrease, and an entry with an earlier time
- * would expire too early.
- */
+/** Refuses a clock behind the newest entry: times in the log never decrease, and an earlier one would expire too early. */
 export function assertAfter(store: ObjectStore, head: LoggedEntry | null, now: string): void {
   if (head === null || now >= head.entry.at) return
   const { seq, at } = head.entry

@@ -46,10 +46,7 @@ export const programIndex = z.object({
 
 export type ProgramIndex = z.infer<typeof programIndex>
 
-/**
- * A published object that is missing, altered or of another form: the store itself answers, so trying again
- * does not help. An outage is a StoreError, and never this.
- */
+/** A published object is missing, altered or of another form: trying again does not help. An outage is a StoreError instead. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
@@ -88,10 +85,7 @@ export async function readManifest(store: ObjectStore, current: CurrentVersion):
   )
 }
 
-/**
- * The files of a published snapshot, checked against the digests of its manifest. Throws an UnreadableError
- * if one is missing or altered, and a StoreError if the store does not answer. The file `without` is not read, and empty.
- */
+/** That of `without` is not read, and empty. Throws an UnreadableError for a missing or altered one, a StoreError for an outage. */
 export async function readSnapshotFiles(
   privateStore: ObjectStore,
   { version, snapshot }: Pick<Manifest, 'version' | 'snapshot'>,
@@ -106,10 +100,7 @@ export async function readSnapshotFiles(
   return Object.fromEntries(files) as SnapshotBytes // one entry a file
 }
 
-/**
- * A private file of a published version, checked against its digest. Throws an UnreadableError if it is
- * missing or altered, and a StoreError if the store does not answer.
- */
+/** Throws an UnreadableError if the file is missing or altered, and a StoreError if the store does not answer. */
 async function readPrivateFile(privateStore: ObjectStore, key: string, digest: string | undefined) {
   const bytes = await privateStore.read(key)
   if (bytes !== null && (await sha256InTurns(bytes)) === digest) return bytes
@@ -130,11 +121,7 @@ export type StoredProgram = {
   readonly documents: Readonly<Record<ProgramRecord, Uint8Array>>
 }
 
-/**
- * The program of a published version, each file checked against its digest; null if the version has none.
- * Throws an UnreadableError if a file is missing, altered or of another form, and a StoreError if a store
- * does not answer.
- */
+/** Null without a program. Throws an UnreadableError for a missing, altered or other file, a StoreError if a store is away. */
 export const readProgram = async (
   { store, privateStore }: Stores,
   current: CurrentVersion,

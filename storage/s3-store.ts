@@ -56,9 +56,8 @@ type Place = S3Place & { readonly client: S3Client }
 const MOST_TRIES = 4
 
 /**
- * An object store in a bucket, `s3://bucket/prefix`. Every object is sent with the MD5 that the service
- * verifies, and carries its SHA-256 as metadata, which is verified whenever it is read; a conditional write
- * decides every race.
+ * Every object is sent with its MD5, which the service verifies, and its SHA-256, which every read does. Conditional writes
+ * decide races.
  */
 export function createS3Store(name: string, access: S3Access, patience?: S3Patience): ObjectStore {
   const place: Place = { ...parseS3Url(name), client: createS3Client(access, patience) }
@@ -146,9 +145,8 @@ async function hasObject(place: Place, key: string): Promise<boolean> {
 }
 
 /**
- * An attempt whose answer was lost may have written the object: the next attempt finds it there, with the
- * same bytes. (Of two racers with the very same bytes both may believe it, and both are right about what
- * stands.)
+ * An attempt whose answer was lost may have written the object: the next one finds the same bytes there. So may a racer's: both
+ * are right.
  */
 function createObject(place: Place, key: string, bytes: Uint8Array, headers: ObjectHeaders) {
   const command = new PutObjectCommand({ ...putInput(place, key, bytes, headers), IfNoneMatch: '*' })

@@ -247,10 +247,7 @@ const programSchema = (ids: readonly string[]) =>
 
 export const PROGRAM_FILE = 'program.yaml'
 
-/**
- * Reads `program.yaml` and its bars, which it may share with strategies: `known` are those that were read.
- * Null if the book has no program, or has problems, which are reported. `ids` are the strategies.
- */
+/** Null if the book has no program, or has problems, which are reported. `known` are bars that were read, `ids` the strategies. */
 export async function readProgram(
   reading: Reading,
   folder: Folder,

@@ -12,10 +12,7 @@ import type { Claim } from './read-catalogue.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
 import { type Columns, readTable, type TableRows } from './table.ts'
 
-/**
- * Reads the source of every strategy; a missing one, or a second one, is a problem. Returns the sound ones by
- * id.
- */
+/** Reads the source of every strategy; a missing one, or a second one, is a problem. Returns the sound ones by id. */
 export async function readSources(reading: Reading, folder: Folder, claims: readonly Claim[]) {
   const sources = new Map<string, Source>()
   for (const claim of claims) {

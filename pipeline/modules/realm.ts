@@ -17,8 +17,7 @@ export type Realm = Awaited<ReturnType<typeof openRealm>>
 export type ModuleFile = { readonly path: string; readonly bytes: number; readonly sha256: string }
 
 /**
- * Loads a module into a new context, so that nothing remains of a run before. `entry` is its path without links. With
- * `isTraced` its errors have a line, and the run proves nothing: see `confine`.
+ * Loads a module, `entry` without links, into a new context. With `isTraced` errors have a line and nothing is proven: `confine`.
  */
 export async function openRealm(entry: string, isTraced: boolean) {
   const context = createContext(constants.DONT_CONTEXTIFY, {

@@ -49,10 +49,7 @@ export type Computer = {
 
 export type Night = Awaited<ReturnType<typeof computeSnapshot>>
 
-/**
- * Computes the dataset of a book on worker threads or a fleet, and its program. Throws a BookError with everything that
- * is wrong with any strategy; the result does not depend on who computes it.
- */
+/** Computes dataset and program of a book, the same on threads or a fleet. Throws a BookError with all that is wrong. */
 export async function computeSnapshot(book: Book, options: NightOptions) {
   const lastDay = lastPublicDay(book, options)
   const program = computeProgram(book, options)
@@ -214,10 +211,7 @@ const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
   to: toIsoDate(Math.max(...strategies.map(({ daily }) => lastDay(daily)))),
 })
 
-/**
- * The last check before publication, of what must hold for every dataset. A failure is our bug and ends the
- * run.
- */
+/** The last check before publication, of what must hold for every dataset. A failure is our bug and ends the run. */
 export function verifySnapshot({ strategies, correlation }: Snapshot): void {
   for (const strategy of strategies) verifyStrategy(strategy)
   for (const matrix of Object.values(correlation)) verifyMatrix(matrix, strategies.length)
@@ -248,10 +242,7 @@ function verifyMatrix({ size, rho }: CorrelationMatrix, strategies: number): voi
   }
 }
 
-/**
- * Holding each instrument of the book that has bars, over all its bars up to the last public day, as published. Empty if
- * the catalogue turns the comparison off.
- */
+/** Holding each instrument over all its bars up to the last public day; empty if the catalogue turns the comparison off. */
 function benchmarksOf({ service, strategies, bars }: Book, last: EpochDay): Benchmark[] {
   if (!service.benchmark) return []
   const instruments = [...new Set(strategies.map(({ instrument }) => instrument))]

@@ -174,8 +174,7 @@ function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
 }
 
 /**
- * The status that the exports of a charting tool give a history, and notices about them. Only the export of the
- * module's version counts, so that a new version is provisional until its trades are exported again.
+ * The status by the exports of a charting tool, and notices. Only that of the module's version counts: a new one is provisional.
  */
 function checkCharting(
   { entry, bars }: Pick<HistoryTask, 'entry' | 'bars'>,

@@ -17,10 +17,7 @@ const MOST_ENTRIES = 100_000
 /** An entry with the bytes that its signature is of. */
 export type AuditedEntry = LoggedEntry & { readonly bytes: Uint8Array }
 
-/**
- * Reads the log from its first entry until one is missing, and checks each entry against the one before.
- * Returns the entries that could be read, oldest first.
- */
+/** Reads the log until an entry is missing, and checks each against the one before. Returns those that are sound, oldest first. */
 export async function auditLog(reader: PublicReader, progress: Progress) {
   const least = await attempt(reader.leastEntries())
   // An unreadable hint is a fault: without it readers do not notice that the newest entries are withheld.

@@ -136,8 +136,7 @@ type Audited = {
 }
 
 /**
- * A version from its manifest to the last of its files. A manifest that is gone means that the version was
- * removed, unless it must exist: `prune` removes the manifest first, and the remaining files are not served.
+ * A version to the last of its files. One whose manifest is gone, which `prune` removes first, was removed, unless it must exist.
  */
 async function auditVersion(order: AuditOrder, audited: Audited): Promise<readonly Check[]> {
   const { reader, privateStore, progress } = order
