@@ -1,5 +1,5 @@
 // Jobs of a fleet on BullMQ. A job names a task of a run; its result is in the store.
-import { DelayedError, type Job, Worker as JobWorker, Queue, type QueueOptions } from 'bullmq'
+import { DelayedError, type Job, Worker as JobWorker, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { messageOf } from '#storage/error-code.ts'
@@ -19,11 +19,7 @@ const LOT = 1_000
 export type Jobs = ReturnType<typeof createJobs>
 
 /** The jobs of the coordinator. A Redis that does not answer is noted; what nobody finishes then, the coordinator does. */
-export function createJobs(
-  connection: QueueOptions['connection'],
-  code: string,
-  note: (line: string) => void,
-) {
+export function createJobs(connection: Redis, code: string, note: (line: string) => void) {
   const queue = new Queue<JobData>(queueOf(code), { connection })
   queue.on('error', () => {}) // every command reports its own error
   let isAway = false
@@ -54,10 +50,9 @@ export function createJobs(
     /** The tasks of a phase whose jobs failed for good, and why. */
     failures: (run: string, phase: Phase) =>
       ask(async () => {
-        const failed = (await queue.getFailed()).filter(
-          ({ data }) => data.run === run && data.phase === phase,
-        )
-        return failed.map(({ data, failedReason }) => ({ id: data.id, why: failedReason }))
+        const failed = await queue.getFailed()
+        const own = failed.filter(({ data }) => data.run === run && data.phase === phase)
+        return own.map(({ data, failedReason }) => ({ id: data.id, why: failedReason }))
       }, []),
     close: () => queue.close(),
   }

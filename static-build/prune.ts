@@ -68,14 +68,9 @@ export function versionsToKeep(
     .toReversed()
     .map(({ version }) => [version.slice(0, 'YYYY-MM'.length), version] as const)
   const monthEnds = new Set(keepMonthEnds ? new Map(byMonth).values() : [])
-  return new Set(
-    publications
-      .filter(
-        ({ version, published, is_served }) =>
-          is_served || monthEnds.has(version) || parseIsoInstant(published)! >= oldest,
-      )
-      .map(({ version }) => version),
-  )
+  const isKept = ({ version, published, is_served }: Publication): boolean =>
+    is_served || monthEnds.has(version) || parseIsoInstant(published)! >= oldest
+  return new Set(publications.filter(isKept).map(({ version }) => version))
 }
 
 const FOLDER = /^\d{8}T\d{6}Z(?=\/)/

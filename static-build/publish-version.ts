@@ -86,11 +86,8 @@ export async function publishVersion(order: PublishOrder) {
 }
 
 /** Writes a version up to its manifest, and compares it with the stores of the order: others, if a version is only reproduced. */
-export async function writeVersion(
-  order: PublishOrder,
-  { store, privateStore }: Stores,
-  log: readonly LoggedEntry[],
-) {
+export async function writeVersion(order: PublishOrder, target: Stores, log: readonly LoggedEntry[]) {
+  const { store, privateStore } = target
   const { snapshot, changes, stamps } = await toPublished(order, log)
   const { version, entered } = snapshot.dataset
   const bytes = toShared(encodeSnapshot(snapshot))
@@ -101,11 +98,8 @@ export async function writeVersion(
   const artifacts = await render({ store, points, snapshot, bytes, effort, threads, progress })
   const strategies = snapshot.strategies.map(({ id }) => id)
   const instruments = snapshot.benchmarks.map(({ instrument }) => instrument)
-  const documents = versionDocuments(
-    { version, entered, strategies, instruments, artifacts },
-    snapshot,
-    changes,
-  )
+  const described = { version, entered, strategies, instruments, artifacts }
+  const documents = versionDocuments(described, snapshot, changes)
   const manifest: Manifest = {
     manifest_version: MANIFEST_VERSION,
     version,

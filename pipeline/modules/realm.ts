@@ -253,11 +253,8 @@ async function evaluate(
   adopt: typeof Driver.adopt,
   toFault: (thrown: unknown) => ModuleFault,
 ): Promise<string> {
-  const run = module.evaluate().then(
-    () => true,
-    (thrown: unknown) => Promise.reject(toFault(thrown)),
-  )
-  const isOver = await Promise.race([run, nextTurn(false)])
-  if (!isOver) throw new ModuleFault(['it waits at its top level for something that never comes'])
+  const run = module.evaluate().catch((thrown: unknown) => Promise.reject(toFault(thrown)))
+  const outcome = await Promise.race([run, nextTurn('waits')])
+  if (outcome === 'waits') throw new ModuleFault(['it waits at its top level for something that never comes'])
   return adopt(module.namespace)
 }

@@ -55,10 +55,8 @@ async function checkStrategies(sound: SoundParts, last: EpochDay, options: Check
       ? { ...each, problems: [] }
       : { ...each, history: null, record: null, notices: each.notices ?? [] },
   )
-  const { refused, ...judged } = judgeRecords(
-    checked.flatMap(({ record }) => record ?? []),
-    sound,
-  )
+  const drafts = checked.flatMap(({ record }) => record ?? [])
+  const { refused, ...judged } = judgeRecords(drafts, sound)
   const problems = checked.map((each, i) => [...each.problems, ...(refused.get(entries[i]!.id) ?? [])])
   return {
     ...judged,

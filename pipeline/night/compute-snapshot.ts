@@ -72,21 +72,14 @@ export async function computeSnapshot(book: Book, options: NightOptions) {
 }
 
 /** Computes every strategy. Throws a BookError with everything that is wrong with any of them. */
-async function computeStrategies(
-  computer: Computer,
-  book: Book,
-  lastDay: EpochDay,
-  benchmarks: readonly Benchmark[],
-) {
+async function computeStrategies(computer: Computer, book: Book, lastDay: EpochDay, benchmarks: Benchmark[]) {
   const { engine, data_source, methodology_url } = book.service
   const service = { engine, data_source, methodology_url }
   const outcomes = await computer.strategies(book, lastDay, { service, benchmarks })
   const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
   const computed = outcomes.filter(each => each.kind === 'computed')
-  const { records, refused, unused } = judgeRecords(
-    computed.map(({ record }) => record),
-    book,
-  )
+  const drafts = computed.map(({ record }) => record)
+  const { records, refused, unused } = judgeRecords(drafts, book)
   problems.push(...[...refused.values()].flat())
   if (problems.length > 0) throw new BookError(book.dir, problems)
   return {
@@ -148,6 +141,7 @@ function assembleSnapshot(
   correlation: Snapshot['correlation'],
   lastDay: EpochDay,
 ): Omit<Snapshot, 'benchmarks'> {
+  const ids = strategies.map(({ id }) => id)
   return {
     dataset: {
       version,
@@ -165,12 +159,7 @@ function assembleSnapshot(
     strategies,
     correlation,
     book: splitFigures(bookFigures(strategies.map(({ daily }) => daily))),
-    diversification: splitFigures(
-      diversification(
-        correlation.daily,
-        strategies.map(({ id }) => id),
-      ),
-    ),
+    diversification: splitFigures(diversification(correlation.daily, ids)),
   }
 }
 

@@ -197,11 +197,8 @@ function checkCharting(
   return { status: comparison.status, notices: [`${id}: ${explain(comparison, own.path, entry.chart_zone)}`] }
 }
 
-function explain(
-  { status, matched, compared, share, lacks }: ChartComparison,
-  path: string,
-  zone: string | null,
-) {
+function explain(comparison: ChartComparison, path: string, zone: string | null) {
+  const { status, matched, compared, share, lacks } = comparison
   const covered = `${path}, which covers ${Math.floor(share * 1000) / 10} % of its trades`
   const found = `${status}, because ${matched} of ${compared} trades match ${covered}`
   if (lacks === 'coverage') return `${found}, too few: export all of its trades`

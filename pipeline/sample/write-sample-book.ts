@@ -54,12 +54,9 @@ export async function writeSampleBook(dir: string, programUrl: string | null = n
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, (SAMPLE_AS_OF + 1) * DAY_MS)
   const weekly = run(weeklyRule('rowan'), market, LEDGER_FROM)
   const monthly = run(turnOfMonthRule('willow'), market, RETURNS_FROM)
-  const catalogue = await textOf('catalogue.yaml')
+  const link = programUrl === null ? '' : `  program_url: ${programUrl}\n`
   await writeNewFolder(dir, {
-    'catalogue.yaml': catalogue.replace(
-      'service:\n',
-      programUrl === null ? '$&' : `$&  program_url: ${programUrl}\n`,
-    ),
+    'catalogue.yaml': (await textOf('catalogue.yaml')).replace('service:\n', `$&${link}`),
     'program.yaml': await textOf('program.yaml'),
     ...marketFiles('BTCUSDT-PERP', market),
     ...spotFiles('BTCUSDT-SPOT-SYNTHETIC', market),
@@ -76,10 +73,8 @@ const run = <State>(strategy: Strategy<State>, market: Market, from: EpochDay): 
 
 function ledgerText(trades: readonly Trade[], known: readonly ('leverage' | 'stop' | 'account_return')[]) {
   const columns = [...FILLS, ...known]
-  return tableText(
-    columns.join(),
-    trades.map(trade => columns.map(column => fieldText(column, trade[column]))),
-  )
+  const rows = trades.map(trade => columns.map(column => fieldText(column, trade[column])))
+  return tableText(columns.join(), rows)
 }
 
 /** Prices and results to ten digits, as a careful maker of ledgers would write them. */

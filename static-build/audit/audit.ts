@@ -149,10 +149,8 @@ async function auditVersion(order: AuditOrder, audited: Audited): Promise<readon
   const found = await findManifest({ read: async () => bytes }, publication)
   if (found.fault !== null) return [unreadable(version, faultAt(reader, place, found.fault, found.what))]
   const { manifest } = found
-  if (!isOwnFiles(manifest))
-    return [
-      unreadable(version, faultAt(reader, place, 'of another form', 'names files outside of its version')),
-    ]
+  const outside = faultAt(reader, place, 'of another form', 'names files outside of its version')
+  if (!isOwnFiles(manifest)) return [unreadable(version, outside)]
   return [
     await checkSignature(reader, audited, bytes),
     await auditDocuments(reader, manifest),
@@ -233,11 +231,8 @@ async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNam
     files.length > 0 &&
     faults.length === files.length &&
     faults.every(({ what }) => what === 'missing' || what === 'unreadable')
-  if (isNamed || !isAbsent)
-    return [
-      toCheck('snapshot', version, `${files.length} private files`, faults),
-      ...(await auditProgram(reader, manifest)),
-    ]
+  const check = toCheck('snapshot', version, `${files.length} private files`, faults)
+  if (isNamed || !isAbsent) return [check, ...(await auditProgram(reader, manifest))]
   const note = `the snapshot of ${version} is not in ${privateStore.url}, and was not looked at: name its store with --private-store`
   return [toCheck('snapshot', version, 'not looked at', [], [note])]
 }
