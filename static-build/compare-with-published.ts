@@ -60,7 +60,7 @@ async function changesAgainst(order: Comparison, log: readonly LoggedEntry[], pu
   const { snapshot, declared } = order
   const reading = readPublishedSnapshot(order, published)
   const why = `the change from ${published.version} cannot be computed`
-  const before = await orUnreadable(reading, order, published, why)
+  const before = await orUnreadable(reading, order, published.version, why)
   const record = before ?? (await readNewest(order, firstPublications(log)))
   const now = new Set(snapshot.strategies.map(({ id }) => id))
   const gone = record?.strategies.filter(({ id }) => !now.has(id)) ?? []
@@ -72,12 +72,7 @@ async function changesAgainst(order: Comparison, log: readonly LoggedEntry[], pu
 }
 
 /** What was read; null if it is unreadable and declared to be lost. Otherwise throws an error with `why`. */
-async function orUnreadable<T>(
-  reading: Promise<T>,
-  { declared }: Comparison,
-  { version }: Pick<CurrentVersion, 'version'>,
-  why: string,
-) {
+async function orUnreadable<T>(reading: Promise<T>, { declared }: Comparison, version: string, why: string) {
   try {
     return await reading
   } catch (error) {
@@ -182,7 +177,7 @@ async function newestOf(order: Comparison, alias: string, log: readonly LoggedEn
   for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
     const why = `it is not known whether the program changes what ${entry.version} published`
-    const found = await orUnreadable(readProgram(order, entry), order, entry, why)
+    const found = await orUnreadable(readProgram(order, entry), order, entry.version, why)
     if (found === null) lost.push(entry.version)
     if (found?.alias === alias) return { found, lost }
   }
@@ -204,9 +199,7 @@ function assertAppended({ version, alias, documents }: StoredProgram, deploys: r
   )
 }
 
-/**
- * The log before a version was published: a build that is run again finds the same one, so that its documents are the same bytes.
- */
+/** The log before a version was published: a build that is run again finds the same one, and writes the same documents. */
 export function logBefore(log: readonly LoggedEntry[], version: string): readonly LoggedEntry[] {
   const own = log.findIndex(({ entry }) => entry.version === version)
   return own === -1 ? log : log.slice(0, own)

@@ -40,7 +40,9 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
     const endBatch = isThere ? null : await beginBatch(store, versionFolder(version))
     const count = countProgress(order.progress, 'render', order.points.length, 'artifacts')
     const { large, small } = bookTasks(order, renderer)
-    const tasks = [...large, ...strategyTasks(order, renderer, endBatch && store.url), ...small]
+    const whole = { version, snapshot: order.bytes, effort: order.effort, placeIn: endBatch && store.url }
+    const own = snapshot.strategies.map((_, position) => () => renderer.strategy({ ...whole, position }))
+    const tasks = [...large, ...own, ...small]
     const artifacts = await inLanes(tasks, renderer.lanes, async run => {
       const lines = await writePoints(store, await run())
       count(lines.length)
@@ -73,8 +75,6 @@ export function createRenderer(threads: number) {
   }
 }
 
-type Task = () => Promise<RenderedPoint[]>
-
 /** Answers that grow with the book. */
 const isLarge = (point: Point): boolean =>
   point.kind === 'answer' && (point.id === 'export' || point.id === 'correlation')
@@ -83,28 +83,18 @@ const isLarge = (point: Point): boolean =>
 export function bookTasks({ points, snapshot: { dataset }, bytes, effort }: RenderOrder, renderer: Renderer) {
   const ofBook = points.filter(point => sidOf(point) === '')
   const { large = [], small = [] } = Object.groupBy(ofBook, point => (isLarge(point) ? 'large' : 'small'))
-  const toTask =
-    (point: Point): Task =>
-    () =>
-      renderer.book({ version: dataset.version, snapshot: bytes, point, effort })
+  const whole = { version: dataset.version, snapshot: bytes, effort }
+  const toTask = (point: Point) => () => renderer.book({ ...whole, point })
   return { large: large.map(toTask), small: small.map(toTask) }
 }
-
-/** A task for each strategy. `placeIn` is the store that the threads write to. */
-const strategyTasks = (
-  { snapshot: { dataset, strategies }, bytes, effort }: RenderOrder,
-  renderer: Renderer,
-  placeIn: string | null,
-): Task[] =>
-  strategies.map(
-    (_, position) => () =>
-      renderer.strategy({ version: dataset.version, snapshot: bytes, position, effort, placeIn }),
-  )
 
 export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>
   artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
 
-/** Begins items in order, `lanes` at a time. After a failure none begins; the first item that failed throws, whatever the load. */
+/**
+ * Runs `run` on every item, on at most `lanes` at a time, which begin in order. After a failure no new item is started; the
+ * running ones end, then the error of the first item that failed is thrown: which one that is does not depend on load.
+ */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
   lanes: number,
@@ -124,9 +114,7 @@ export async function inLanes<Item, Result>(
   return results
 }
 
-/**
- * Writes the files of points at the same time: a store flushes several in the time of one. Ends, with their lines, when all have.
- */
+/** Writes files of points at the same time: a store flushes several in the time of one. Ends when all have, with their lines. */
 export async function writePoints(store: ObjectStore, rendered: readonly RenderedPoint[]) {
   const files = rendered.flatMap(point => point.files)
   const writes = await Promise.allSettled(

@@ -25,9 +25,7 @@ type WholeTask = {
 /** A strategy by its position in the snapshot, and the store that its folder is written to; null writes none. */
 export type StrategyTask = WholeTask & { readonly position: number; readonly placeIn: string | null }
 
-/**
- * From the part that a worker of a fleet would get; without files if they are written. A folder that exists the caller compares.
- */
+/** From the part that a worker of a fleet would get; without files if they are written. The caller compares one that exists. */
 export function renderStrategy({ position, effort, placeIn, ...whole }: StrategyTask) {
   const part = partOf(decode(whole), position)
   const rendered = renderOne(part, effort)

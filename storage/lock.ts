@@ -83,9 +83,7 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld) {
   const beat = setInterval(() => tolerate(write(false), 'a missed heartbeat only ages the lock'), BEAT_MS)
   beat.unref()
   return {
-    /**
-     * Throws if another process took the lock over (a laptop slept). Call it right before: for five minutes nobody takes it over.
-     */
+    /** Throws if another process took the lock over (a laptop slept). Call it right before: nobody does in five minutes. */
     async assertHeld(): Promise<void> {
       await write(false) // first: from then on other processes find the lock held
       if ((await highestKey(store, name)) === key) return

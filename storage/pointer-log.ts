@@ -85,9 +85,7 @@ async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry |
   throw new Error(`${store.url}/${key} is not a pointer entry: restore it from a copy`)
 }
 
-/**
- * Appends an entry after `head`, just read, and the hint. Its creation is the publication; losers of a race throw LostRaceError.
- */
+/** Appends an entry after `head`, just read, and the hint. Its creation publishes; losers of a race throw LostRaceError. */
 export async function appendEntry(
   store: ObjectStore,
   head: LoggedEntry | null,

@@ -134,7 +134,7 @@ export async function readProgramOf(
 ): Promise<StoredProgram | null> {
   if (program_sha256 === null) return null
   const keyOf = (name: string): string => privateKey(version, name)
-  const index = await readChecked(privateStore, keyOf(PROGRAM_INDEX), program_sha256, programIndex)
+  const index = await readChecked(privateStore, keyOf(PROGRAM_INDEX), programIndex, program_sha256)
   const digests = new Map(index.files.map(({ name, sha256 }) => [name, sha256]))
   const read = async (file: ProgramFile) => {
     const bytes = await readPrivateFile(privateStore, keyOf(programFileName(file)), digests.get(file))
@@ -169,15 +169,10 @@ export async function readSnapshotFacts(
   { version, snapshot }: Pick<Manifest, 'version' | 'snapshot'>,
 ): Promise<z.infer<typeof snapshotFacts>> {
   const name = SNAPSHOT_FILES.document
-  return readChecked(privateStore, privateKey(version, name), snapshot[name], snapshotFacts)
+  return readChecked(privateStore, privateKey(version, name), snapshotFacts, snapshot[name])
 }
 
-async function readChecked<T>(
-  privateStore: ObjectStore,
-  key: string,
-  digest: string | undefined,
-  schema: z.ZodType<T>,
-): Promise<T> {
+async function readChecked<T>(privateStore: ObjectStore, key: string, schema: z.ZodType<T>, digest?: string) {
   const document = schema.safeParse(parseJson(await readPrivateFile(privateStore, key, digest)))
   if (document.success) return document.data
   throw otherForm(privateStore, key)

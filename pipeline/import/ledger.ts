@@ -153,9 +153,7 @@ function isOfBar(bars: Bars, ms: number, price: number): boolean {
   return price >= bars.l[i]! - room && price <= bars.h[i]! + room
 }
 
-/**
- * Refuses trades before the first bar, prices that no bar has, and a zone in which fills are outside of bars, in another inside.
- */
+/** Refuses trades before the first bar, prices that no bar has, and a zone in which fills miss their bars, if another fits. */
 function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, rules: LedgerRules, report: Report) {
   const fills = trades.flatMap(({ row, cell, ...trade }) =>
     (['entry', 'exit'] as const).flatMap(fill => {

@@ -16,9 +16,7 @@ export type Realm = Awaited<ReturnType<typeof openRealm>>
 /** A file that a module consists of; the path is from its folder on, with forward slashes. */
 export type ModuleFile = { readonly path: string; readonly bytes: number; readonly sha256: string }
 
-/**
- * Loads a module, `entry` without links, into a new context. With `isTraced` errors have a line and nothing is proven: `confine`.
- */
+/** Loads a module, `entry` without links, into a new context. With `isTraced` errors have a line and prove nothing: `confine`. */
 export async function openRealm(entry: string, isTraced: boolean) {
   const context = createContext(constants.DONT_CONTEXTIFY, {
     codeGeneration: { strings: false, wasm: false },
@@ -30,8 +28,10 @@ export async function openRealm(entry: string, isTraced: boolean) {
   const { module, paths } = await load(context, entry, resolveInFolder(folder)).catch((error: unknown) => {
     throw error instanceof Error ? error : toFault(error) // a SyntaxError of the context is no Error of ours
   })
-  const answer = await evaluate(module, driver.adopt, toFault)
-  const declared = read<Declared | null>(answer, entry)
+  const run = module.evaluate().catch((thrown: unknown) => Promise.reject(toFault(thrown)))
+  const outcome = await Promise.race([run, nextTurn('waits')])
+  if (outcome === 'waits') throw new ModuleFault(['it waits at its top level for something that never comes'])
+  const declared = read<Declared | null>(driver.adopt(module.namespace), entry)
   if (declared === null)
     throw new ModuleFault([
       'a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
@@ -245,16 +245,4 @@ async function openDriver(context: Context): Promise<typeof Driver> {
   const { module } = await load(context, DRIVER, () => STATE)
   await module.evaluate()
   return module.namespace as typeof Driver
-}
-
-/** Runs a module to its end, and hands its exports to `adopt`. */
-async function evaluate(
-  module: SourceTextModule,
-  adopt: typeof Driver.adopt,
-  toFault: (thrown: unknown) => ModuleFault,
-): Promise<string> {
-  const run = module.evaluate().catch((thrown: unknown) => Promise.reject(toFault(thrown)))
-  const outcome = await Promise.race([run, nextTurn('waits')])
-  if (outcome === 'waits') throw new ModuleFault(['it waits at its top level for something that never comes'])
-  return adopt(module.namespace)
 }

@@ -173,9 +173,7 @@ function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
   }
 }
 
-/**
- * The status by the exports of a charting tool, and notices. Only that of the module's version counts: a new one is provisional.
- */
+/** The status by the exports of a charting tool, and notices. Only that of this version counts: a new one is provisional. */
 function checkCharting(
   { entry, bars }: Pick<HistoryTask, 'entry' | 'bars'>,
   { trades, moduleVersion }: Pick<History, 'trades' | 'moduleVersion'>,

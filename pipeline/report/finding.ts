@@ -32,9 +32,7 @@ export const ACCEPTABLE = [
   ...RECORD_FINDINGS,
 ] as const
 
-/**
- * `blocking` ends a build, `serious` unless the catalogue accepts the finding; a `note` is printed. `fix` is what to do, or null.
- */
+/** `blocking` ends a build, `serious` unless the catalogue accepts it; a `note` is printed. `fix` is what to do, or null. */
 export type Verdict = { readonly fix: string | null } & (
   | { readonly severity: 'serious'; readonly code: (typeof ACCEPTABLE)[number] }
   | { readonly severity: 'blocking' | 'note'; readonly code: string }

@@ -52,11 +52,8 @@ const listing = z.object({
 })
 
 /** A file that is missing or altered is the fault of another check. */
-async function sinceFaults(
-  reader: PublicReader,
-  { version, artifacts }: Manifest,
-  entries: readonly LoggedEntry[],
-): Promise<readonly Fault[]> {
+async function sinceFaults(reader: PublicReader, manifest: Manifest, entries: readonly LoggedEntry[]) {
+  const { version, artifacts } = manifest
   const artifact = artifacts.find(({ url }) => url === '/v1/strategies')
   if (artifact === undefined) return []
   const place = filePlace(version, artifact)
@@ -115,12 +112,8 @@ export async function provenTimes(reader: PublicReader, subjects: readonly Subje
   }
 }
 
-async function stampOf(
-  reader: PublicReader,
-  { name, of = '', place, sha256 }: Subject,
-  caFile: string,
-  file: string,
-): Promise<Stamp | Fault> {
+async function stampOf(reader: PublicReader, subject: Subject, caFile: string, file: string) {
+  const { name, of = '', place, sha256 } = subject
   const without = (why: string) => ({ line: `${name}${of}: ${why}`, at: null })
   const bytes = await tryRead(reader, place)
   if (bytes === null) return without('no time stamp')

@@ -135,9 +135,7 @@ type Audited = {
   readonly isDemanded: boolean
 }
 
-/**
- * A version to the last of its files. One whose manifest is gone, which `prune` removes first, was removed, unless it must exist.
- */
+/** A version to the last of its files. Without its manifest, which `prune` removes first, it was removed, or must exist. */
 async function auditVersion(order: AuditOrder, audited: Audited): Promise<readonly Check[]> {
   const { reader, privateStore, progress } = order
   const { publication, isDemanded, entries } = audited
@@ -174,11 +172,9 @@ async function removed(reader: PublicReader, version: string): Promise<Check> {
   return toCheck('manifest', version, 'removed', [], rest === null ? [] : [note])
 }
 
-async function checkSignature(
-  reader: PublicReader,
-  { keyring, isSigned, publication: { version } }: Audited,
-  bytes: Uint8Array,
-): Promise<Check> {
+async function checkSignature(reader: PublicReader, audited: Audited, bytes: Uint8Array): Promise<Check> {
+  const { keyring, isSigned, publication } = audited
+  const { version } = publication
   const place = manifestPlace(version)
   const verdict = await verdictOn(reader, keyring, place, bytes, manifestSignaturePlace(version))
   const check = (how: string, faults: readonly Fault[]): Check =>
