@@ -9,6 +9,7 @@ import { BOOK_SECTIONS, type BookFacts, bookModel } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
 import { caveatOf, counted, dayText, decimal, type FigureRow, figureOf, hundredths, NONE } from './format.ts'
 import { dataBlock, type Markup, type Page } from './layout.ts'
+import { chainText, clockOfSeals } from './sheet/live.ts'
 import { correlationCell } from './sheet/record.ts'
 import { HEADLINE, term } from './sheet/sections.ts'
 import { strategiesTable } from './strategies-table.ts'
@@ -25,6 +26,7 @@ export function bookPage(snapshot: Snapshot): Page {
 <p class="lead">The history of ${countOf(strategies.length)}, ${days}, computed again every night and published in versions that never
 change. Every number here can be <a href="check.html">checked</a> and downloaded, and every return series is available at any risk level; <a href="explore.html">the explorer</a>
 combines strategies.</p>
+${dataset.seals === null ? '' : html`<p class="note">${dataset.synthetic ? 'Simulated live trading' : 'Live trading'}: ${chainText(dataset.seals)}; ${clockOfSeals(dataset.seals)}.</p>`}
 ${together(snapshot)}
 ${strategiesTable(snapshot, false)}
 ${removedStrategies(dataset.removed)}

@@ -60,7 +60,7 @@ export function figure(value: number | null | undefined, print: (value: number) 
 const DAYS_OF: Readonly<Record<string, number>> = {
   ...{ cagr_pct: DAYS_PER_YEAR, excess_cagr_pct: DAYS_PER_YEAR, calmar: DAYS_PER_YEAR },
   ...{ sharpe_daily_annualized: FEWEST_DAYS, sortino_daily_annualized: FEWEST_DAYS },
-  ...{ sharpe_std_error: FEWEST_DAYS, alpha_annualized_pct: FEWEST_DAYS },
+  ...{ sharpe_std_error: FEWEST_DAYS, alpha_annualized_pct: FEWEST_DAYS, tracking_error_pct: FEWEST_DAYS },
 }
 
 /** Whether a history has so few days that it has no Sharpe ratio. */

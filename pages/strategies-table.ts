@@ -10,6 +10,7 @@ import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'
 import { counted, type FigureRow, figure, figureOf, isShort, NONE, shortDate, whole } from './format.ts'
 import type { Markup } from './layout.ts'
+import { liveOf } from './sheet/live.ts'
 import { acceptedOf, aliveness, badge, LIMIT, STATES, stateName, statePopover } from './sheet/record.ts'
 import { HEADLINE, stackedCell, term } from './sheet/sections.ts'
 
@@ -38,8 +39,9 @@ function figureIn({ daily, figures: { values } }: StrategyData, row: FigureRow):
   return html`${line}${isNone ? figure(null, row[2]) : figureOf(values, row)}`
 }
 
-function historyOf(strategy: StrategyData): Markup {
+function historyOf(strategy: StrategyData, snapshot: Snapshot): Markup {
   const { window, daily, ended, figures } = strategy
+  const live = liveOf(snapshot, strategy)
   const { ruin_t } = figures.values
   const since = openSince(strategy)
   const days = html`<data value="${daily.values.length}" title="from ${window.from ?? NONE} on">${counted(daily.values.length, 'day')}</data>`
@@ -47,6 +49,8 @@ function historyOf(strategy: StrategyData): Markup {
     since !== null && html`open since ${shortDate(since)}`,
     typeof ruin_t === 'string' && html`ruined on ${shortDate(ruin_t)}`,
     ended !== null && html`ended: ${ended.reason}`,
+    live !== null &&
+      html`<a href="strategies/${strategy.id}/sheet.html#live">live since ${shortDate(live.since)}</a>: ${counted(live.days, 'day')}, ${whole(live.count('sealed'))} of ${whole(live.count('judged'))} in time`,
   ].filter(part => part !== false)
   return html`${days}${window.to === null ? '' : html` to ${shortDate(window.to)}`}${present.map(part => html`, <br>${part}`)}`
 }

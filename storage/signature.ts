@@ -21,10 +21,15 @@ export function createSigner(privateKeyPem: string) {
   return {
     keyId: keyIdOf(publicKey),
     publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    rawPublicKey: rawKeyOf(publicKey),
     /** The Ed25519 signature of the bytes, 64 bytes. */
     sign: (bytes: Uint8Array): Uint8Array => sign(null, bytes, key),
   }
 }
+
+/** The 32 bytes of a public key, which are the last of its DER form. */
+export const rawKeyOf = (publicKey: KeyObject): Uint8Array =>
+  publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
 
 function parseKey(pem: string): KeyObject {
   try {

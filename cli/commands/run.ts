@@ -7,6 +7,7 @@ import { readHead } from '#storage/pointer-log.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
 import { threadsFor } from '../options/build-options.ts'
 import { define, flag } from '../options/command.ts'
+import { openStores } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import type { Runtime } from '../runtime.ts'
 import type { RunningSignals } from '../services/run-signals.ts'
@@ -83,6 +84,7 @@ async function publishSampleOnce(settings: Environment, runtime: Runtime, progra
     '#pipeline/sample/write-sample-book.ts'
   )
   const { buildVersion } = await import('../build/build-version.ts')
+  const { sealSimulatedWeeks } = await import('../build/simulated-live.ts')
   // A new folder: two processes that start at the same time must not write into each other's book.
   const book = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
   const order = {
@@ -99,7 +101,8 @@ async function publishSampleOnce(settings: Environment, runtime: Runtime, progra
     effort: settings.BUILD_EFFORT,
   }
   try {
-    await writeSampleBook(book, programUrl)
+    const market = await writeSampleBook(book, programUrl)
+    await sealSimulatedWeeks(await openStores(settings), market)
     await buildVersion(order, runtime)
   } catch (error) {
     if (!(error instanceof Error) || !error.message.includes(OTHER_BYTES_REMEDY)) throw error

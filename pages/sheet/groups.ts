@@ -27,7 +27,7 @@ export const groupOf = ({ figures }: StrategyData, name: string): FigureValues =
 
 const isGroup = (value: FigureValue | undefined): value is FigureValues =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const toGroup = (value: FigureValue | undefined): FigureValues => (isGroup(value) ? value : {})
+export const toGroup = (value: FigureValue | undefined): FigureValues => (isGroup(value) ? value : {})
 
 const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
   const values = { ...groupOf(strategy, group), ...daysOf(strategy) }
@@ -38,7 +38,7 @@ const figureList = (strategy: StrategyData, group: string, rows: readonly Figure
 }
 
 /** Figures at the head of the sheet, a row each, in columns of groups: their names open the same definitions. */
-const comparisonTable = (
+export const comparisonTable = (
   columns: readonly (readonly [head: Markup | string, values: FigureValues])[],
   rows: readonly FigureRow[],
   above: Markup | string = '',

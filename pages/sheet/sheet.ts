@@ -20,6 +20,7 @@ import {
   publicationSection,
   replaysSection,
 } from './groups.ts'
+import { liveOf, liveSection } from './live.ts'
 import { noteOf, percentOf, type SheetModel, sheetModel } from './model.ts'
 import {
   aliveness,
@@ -69,6 +70,7 @@ const aboutOf = (strategy: StrategyData): string => {
 
 function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): Markup {
   const { name, blurb, instrument, ccy, window, daily } = strategy
+  const sealed = liveOf(snapshot, strategy)
   const span = html`${dateText(window.from ?? '')} to ${dateText(window.to ?? '')}`
   return html`<article class="sheet">
 <header>
@@ -99,6 +101,7 @@ ${live(model, 'starts', 'Result by start date', 'Equity on the last day of an ac
 ${live(model, 'days', 'Days', 'Daily returns at this risk: how many days in each step, percent.')}
 ${live(model, 'stress', 'Days of stress')}
 </div>
+${sealed === null ? '' : fixed('live', 'Live', liveSection(sealed))}
 </div>
 <div class="columns">
 ${fixed('record', 'What this record is', recordSection(snapshot, strategy))}

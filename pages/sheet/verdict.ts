@@ -9,6 +9,7 @@ import { yearAheadFigures } from '#core/figures/year-ahead.ts'
 import { counted, dateText, dayText, decimal, figureOf, hundredths, numberOf, whole } from '../format.ts'
 import type { Markup } from '../layout.ts'
 import { groupOf } from './groups.ts'
+import { clockOfSeals, entriesText, liveOf, spanOf } from './live.ts'
 import type { SheetModel } from './model.ts'
 import { badge, besideBadge, clockOf, formOf, kindOf } from './record.ts'
 
@@ -22,7 +23,7 @@ export const verdictSection = (snapshot: Snapshot, strategy: StrategyData, model
     checkedFact(snapshot, strategy),
     rulesFact(snapshot, strategy),
     historyFact(snapshot, strategy),
-    ['Live', 'no live record yet', link('#publication', 'this version publishes none'), ''] as const,
+    liveFact(snapshot, strategy),
     lengthFact(strategy, model),
   ]
   return html`<dl class="verdict">${facts.map(
@@ -109,6 +110,22 @@ function historyFact({ dataset: { lineage, removed } }: Snapshot, { id }: Strate
     isBack ? html`; added again${isAdded ? html` on ${first}` : ''}, removed before` : '',
   ]
   return ['History', fact, html`${line}`, evidence]
+}
+
+/** From opened seals alone: without them it is not known whether anything was live. */
+function liveFact(snapshot: Snapshot, strategy: StrategyData): Fact {
+  const { opened_to: to = null } = snapshot.dataset.seals ?? {}
+  const live = liveOf(snapshot, strategy)
+  if (to === null) return ['Live', 'no live record', link('#publication', 'this version opens no seals'), '']
+  if (live === null)
+    return [
+      'Live',
+      'no live record',
+      'never live',
+      link('live.json', html`in the seals up to ${dateText(to)}`),
+    ]
+  const line = `${live.dataset.synthetic ? 'simulated: ' : ''}${entriesText(live)}`
+  return ['Live', spanOf(live), line, link('#live', clockOfSeals(live.seals))]
 }
 
 /** At base risk over all days, whatever the page shows: nothing draws the top again. */

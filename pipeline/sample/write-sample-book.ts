@@ -47,9 +47,10 @@ const RETURNS_FROM: EpochDay = toEpochDay(Date.UTC(2021, 2, 1))
 /**
  * Writes the sample book: a synthetic market of eight and a half years, six strategies as modules, one as a
  * ledger and one as reported returns, and an accumulation program on the same prices. The same bytes at every
- * call with the same address of the program's page, which pages link to. Refuses a folder that has something in it.
+ * call with the same address of the program's page, which pages link to. Refuses a folder that has something in it. Returns the
+ * market.
  */
-export async function writeSampleBook(dir: string, programUrl: string | null = null): Promise<void> {
+export async function writeSampleBook(dir: string, programUrl: string | null = null): Promise<Market> {
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, (SAMPLE_AS_OF + 1) * DAY_MS)
   const weekly = run(weeklyRule('rowan'), market, LEDGER_FROM)
   const monthly = run(turnOfMonthRule('willow'), market, RETURNS_FROM)
@@ -67,6 +68,7 @@ export async function writeSampleBook(dir: string, programUrl: string | null = n
     'returns/willow.csv': returnsText(monthly.daily),
     'ledgers/willow.csv': ledgerText(monthly.trades, ['account_return']),
   })
+  return market
 }
 
 const run = <State>(strategy: Strategy<State>, market: Market, from: EpochDay): Replay<State> =>

@@ -11,7 +11,6 @@ import {
   dateOf,
   daysBetween,
   digestOfSeal,
-  isSealedBy,
   itemSalt,
   keyOfOrigin,
   NO_DIGEST,
@@ -22,6 +21,7 @@ import {
   parseOpening,
   parseSeal,
   type Seal,
+  sealCheck,
   seqOf,
   splitSeals,
 } from './seal.ts'
@@ -85,10 +85,15 @@ export function chainFaults(
   publicKeyOf: (origin: string) => string | null,
 ): readonly string[] {
   const faults: string[] = []
+  const origins = new Set(seals.map(({ seal }) => seal.origin))
+  const keys = [...origins].flatMap(origin => {
+    const key = publicKeyOf(origin)
+    return key === null ? [] : [[origin, sealCheck(key)] as const]
+  })
+  const checks = new Map(keys)
   for (const [i, { seal, bytes }] of seals.entries()) {
     const before = seals[i - 1]
-    const key = publicKeyOf(seal.origin)
-    if (key === null || !isSealedBy(key, bytes))
+    if (!checks.get(seal.origin)?.(bytes))
       faults.push(`seal ${seal.n} is not signed by the key of ${seal.origin}`)
     faults.push(...stepFaults(seal, before))
   }

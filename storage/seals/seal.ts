@@ -1,6 +1,6 @@
 // The formats of sealed signals (docs/decisions/2026-11-27-seals.md): a seal is public at once and says nothing; its batch is
 // private until the opening of its day.
-import { createHash, createHmac, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { createHash, createHmac, createPublicKey, verify } from 'node:crypto'
 import { z } from 'zod'
 import {
   DAY_MS,
@@ -13,7 +13,7 @@ import {
 import { sealKeyKey } from '#core/contract/seals.ts'
 import { signal } from '#core/contract/signal.ts'
 import { parseJson } from '../json-bytes.ts'
-import type { Signer } from '../signature.ts'
+import { rawKeyOf, type Signer } from '../signature.ts'
 
 /** A seal covers this time, or longer after a standstill of the service. */
 export const SEAL_MS = 600_000
@@ -63,7 +63,7 @@ export const keyOfOrigin = (origin: string): string => sealKeyKey(origin.split('
 export function signSeal(seal: Seal, signer: Signer): Uint8Array {
   const text = textOf(seal)
   const signature = signer.sign(Buffer.from(text))
-  const line = base64(Buffer.concat([keyHash(seal.origin, createPublicKey(signer.publicKeyPem)), signature]))
+  const line = base64(Buffer.concat([keyHash(seal.origin, signer.rawPublicKey), signature]))
   return Buffer.from(`${text}\n— ${seal.origin} ${line}\n`)
 }
 
@@ -74,14 +74,10 @@ const textOf = (seal: Seal): string =>
   ].join('\n')
 
 const ED25519 = 1
-const RAW_KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
-const keyHash = (name: string, key: KeyObject): Buffer =>
-  sha256Of(`${name}\n`, Buffer.of(ED25519), rawOf(key)).subarray(0, 4)
-
-/** The last 32 bytes of the DER form are the key itself. */
-const rawOf = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' }).subarray(-RAW_KEY_BYTES)
+const keyHash = (name: string, rawKey: Uint8Array): Buffer =>
+  sha256Of(`${name}\n`, Buffer.of(ED25519), rawKey).subarray(0, 4)
 
 const SHAPE = new RegExp(
   `^${HEADER}\\n(highwater/[0-9a-f]{16}/\\d{8}T\\d{6}Z)\\n(\\d{9})\\n(\\S{20}) (\\S{20})\\n` +
@@ -98,16 +94,22 @@ export function parseSeal(bytes: Uint8Array): Seal | null {
 }
 
 /** Whether a key in PEM form signed these bytes, which hold a seal. */
-export function isSealedBy(publicKeyPem: string, bytes: Uint8Array): boolean {
-  const [text, line] = Buffer.from(bytes).toString().split('\n\n')
-  const [, name = '', encoded = ''] = (line ?? '').trimEnd().split(' ')
+export const isSealedBy = (publicKeyPem: string, bytes: Uint8Array): boolean => sealCheck(publicKeyPem)(bytes)
+
+/** The same for many seals of one key, which is read once: reading it takes as long as a check. */
+export function sealCheck(publicKeyPem: string): (bytes: Uint8Array) => boolean {
   const key = createPublicKey(publicKeyPem)
-  const signed = Buffer.from(encoded, 'base64')
-  return (
-    signed.length === 4 + SIGNATURE_BYTES &&
-    signed.subarray(0, 4).equals(keyHash(name, key)) &&
-    verify(null, Buffer.from(`${text}\n`), key, signed.subarray(4))
-  )
+  const raw = rawKeyOf(key)
+  return bytes => {
+    const [text, line] = Buffer.from(bytes).toString().split('\n\n')
+    const [, name = '', encoded = ''] = (line ?? '').trimEnd().split(' ')
+    const signed = Buffer.from(encoded, 'base64')
+    return (
+      signed.length === 4 + SIGNATURE_BYTES &&
+      signed.subarray(0, 4).equals(keyHash(name, raw)) &&
+      verify(null, Buffer.from(`${text}\n`), key, signed.subarray(4))
+    )
+  }
 }
 
 /** The seals in the file of a day, which holds their bytes one after the other. */

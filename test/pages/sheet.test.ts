@@ -14,7 +14,13 @@ import { type SheetFacts, sheetFacts, sheetSeries } from '#pages/sheet/facts.ts'
 import { type Range, sheetModel } from '#pages/sheet/model.ts'
 import { LATER, SECTIONS } from '#pages/sheet/sections.ts'
 import { sheetPage } from '#pages/sheet/sheet.ts'
-import { aNight, HAND_VERSION, type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import {
+  aLiveRecord,
+  aNight,
+  HAND_VERSION,
+  type HandStrategy,
+  handSnapshot,
+} from '#test/support/books/hand-snapshot.ts'
 import { oddBook } from '#test/support/books/odd-book.ts'
 import { htmlElements, pagesOf } from '#test/support/browser/rendered-pages.ts'
 
@@ -41,6 +47,16 @@ type ModelOptions = { level?: RiskLevel | null; range?: Range; facts?: Partial<S
 function sectionOf(page: string, name: string): string {
   const text = new RegExp(`<section class="${name}" id="${name}">(.*?)</section>`, 's').exec(page)?.[1]
   return (text ?? '').replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+}
+
+/** Trades in eight hours of every ninth day of 2024, and what is sealed of them since the second. */
+const liveTrades = Array.from({ length: 12 }, (_, i) => ({
+  ...{ entry_time: Date.UTC(2024, 0, 2 + 9 * i), exit_time: Date.UTC(2024, 0, 2 + 9 * i, 8) },
+  account_return: 0.01,
+}))
+const liveRecord = aLiveRecord(liveTrades.slice(1), '2024-05-20')
+const liveStrategy = {
+  ...{ id: 's', first: '2024-01-01', returns: wave(150, 0), trades: liveTrades, live: liveRecord.live },
 }
 
 test('a sheet has the account at twice the costs beside the account', () => {
@@ -106,9 +122,10 @@ test('a sheet of ten years, with all of it, has fewer than 20 000 bytes compress
     exit_time: 1.4e12 + i * 6e8 + 3.6e6 * (1 + (i % 90)),
     account_return: Math.sin(i) / 30,
   }))
-  const strategies = [strategy('s', 0, { night, trades }), ...[1, 2, 3].map(i => strategy(`o${i}`, i))]
+  const { live, seals } = aLiveRecord(trades.slice(200), '2024-05-20')
+  const strategies = [strategy('s', 0, { night, trades, live }), ...[1, 2, 3].map(i => strategy(`o${i}`, i))]
   const held = handSnapshot([strategy('held', 9)]).strategies[0]!
-  const snapshot = handSnapshot(strategies, {}, [{ instrument: held.instrument, daily: held.daily }])
+  const snapshot = handSnapshot(strategies, { seals }, [{ instrument: held.instrument, daily: held.daily }])
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
   expect(brotliCompressSync(sheetOf(snapshot), quality).length).toBeLessThan(20_000)
 })
@@ -153,7 +170,7 @@ test.each([
   expect(book).toContain(`Of “Verified”: ${LIMIT}`)
 })
 
-const LIVE = 'Live: no live record yet this version publishes none'
+const LIVE = 'Live: no live record this version opens no seals'
 
 /** The six facts of a strategy of a book with these versions, a line each. */
 function verdictOf(given: HandStrategy, dataset: Partial<Snapshot['dataset']>, level: number | null = null) {
@@ -278,6 +295,71 @@ test('the verdict says since when files or a version are the same or declared so
   expect(of([added, {}, { changed: null }])).toMatch(/: same version .* other changes not recorded what/)
   const back = of([{ restated: [restated] }, { removed: ['s'] }, added])
   expect(back).toContain('added again nothing to compare yet; added again on 3 May 2024, removed before what')
+})
+
+test('a sheet has each live entry under what became of it, both records, both clocks, what was ordered and where the chain is incomplete', () => {
+  const lost = [{ n: 9, why: 'The secret was lost.' }]
+  const snapshot = handSnapshot([liveStrategy], { seals: { ...liveRecord.seals, lost }, embargo_days: 11 })
+  const page = sheetOf(snapshot)
+  const text = sectionOf(page, 'live')
+    .replaceAll('&#39;', "'")
+    .replaceAll(/ (?=[,:;.] )/g, '')
+  for (const part of [
+    ' Live Live signals are sealed in a public chain and opened 11 days later; here they are beside the entries of the replay.',
+    "Times are by the publisher's own clock; time stamps by TSA. In time: before the next close of its bars, and within 15 minutes of its fill, which is the replay's, also that of a sealed entry. At base risk, all live days.",
+    'Entries 11 judged 10 Jan 2024 20 May 2024 Sealed in time 3 Late 2 Missed 3 Halted 1 By hand 2 Sealed without a trade 0 Gaps between seals 1',
+    'As sealed, days on which only other entries were open have no return: 6 of 132 days; 0 shared with one in time are kept. Tracking error 3.1 %.',
+    'Live since 10 January 2024: 132 days, 130 of them without a gap between seals',
+    "median 10.0 min, 99 % within 90.0 min, by the publisher's own clock; median 50.0 min, 99 % within 130.0 min, by a time stamp of TSA",
+    '14 Mar 2024: the last of 2 signals fired by hand by bob 25 Feb 2024: all strategies: resume by ann 24 Feb 2024: all strategies: halt by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: live by ann.',
+    '52 000 seals since 9 January 2024, opened up to 20 May 2024, with 1 gap; 1 cannot be opened: The secret was lost.; 2 signal numbers in no seal, although later ones are sealed. Origin highwater/0123456789abcdef/20230505T000000Z from seal 1 on',
+    'highwater verify-live ADDRESS or openssl and Python',
+  ])
+    expect(text).toContain(part)
+  const [sealed, late] = page.match(/(?<=class="strip".*? d=")[^"]*/g)!
+  expect([sealed, late]).toEqual(['M5 3v10m197-10v10m196-10v10', 'M55 3v10m392-10v10'])
+  const at = String(sheetPage(snapshot, snapshot.strategies[0]!, 0.06).body)
+  expect(sectionOf(at, 'live')).toBe(sectionOf(page, 'live'))
+})
+
+test('the verdict, the section and the book say from when to when a strategy is live, whose clock says so, and that it is simulated, unmatched or never live', () => {
+  const { live, seals } = liveRecord
+  const of = (given: Partial<HandStrategy>, dataset: Partial<Snapshot['dataset']> = {}) =>
+    verdictOf({ ...liveStrategy, ...given }, { seals, ...dataset })[4]
+  const counts = '3 of 11 entries sealed in time, 2 late, 3 missed, 1 halted, 2 by hand'
+  expect(of({})).toBe(
+    `Live: since 10 January 2024 ${counts} by the publisher's own clock; time stamps by TSA`,
+  )
+  const own = { ...seals, stamped_by: null }
+  expect(of({}, { synthetic: true, seals: own })).toMatch(
+    new RegExp(`^Live: since 10 January 2024 simulated: ${counts} by the publisher's own clock$`),
+  )
+  const end = { ...live.events[0]!, event: 'ended', sealed: Date.UTC(2024, 3, 30, 1) } as const
+  const ended = { live: { ...live, events: [...live.events, end] } }
+  expect(of(ended)).toMatch(/^Live: 10 January 2024 to 30 April 2024 3 of 11 entries/)
+  expect(of({ trades: [] })).toBe(
+    "Live: since 10 January 2024 no entry to judge yet, 7 sealed without a trade by the publisher's own clock; time stamps by TSA",
+  )
+  const tried = {
+    ...live,
+    events: [],
+    signals: live.signals.map(each => ({ ...each, mode: 'DRY_RUN' as const })),
+  }
+  for (const none of [null, tried]) {
+    expect(of({ live: none })).toBe('Live: no live record never live in the seals up to 20 May 2024')
+    expect(of({ live: none }, { seals: { ...seals, opened_to: null } })).toBe(LIVE)
+    expect(sheetOf(handSnapshot([{ ...liveStrategy, live: none }], { seals }))).not.toContain('id="live"')
+  }
+  const page = (synthetic: boolean, given = seals) => {
+    const snapshot = handSnapshot([liveStrategy], { synthetic, seals: given })
+    return `${sectionOf(sheetOf(snapshot), 'live')} ${pagesOf(snapshot).get('index.html')!()}`
+  }
+  expect(page(true, own)).toMatch(
+    /Simulated : prices, signals .* no time stamp .*Simulated live trading: 52.000 seals/s,
+  )
+  expect(page(false)).toMatch(
+    />Live trading: 52.000 seals .*, with 1 gap; .* by the publisher.*; time stamps by TSA\.</,
+  )
 })
 
 test('a sheet has the tolerance of a ledger and how far its results are from the recomputed ones', () => {

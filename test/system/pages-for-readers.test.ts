@@ -5,7 +5,7 @@ import { parseIsoDate } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
 import { fileKey, PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
-import { aNight, type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
+import { aLiveRecord, aNight, type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
 import { oddBook } from '../support/books/odd-book.ts'
 import { pagesOf } from '../support/browser/rendered-pages.ts'
 import { inaccessibleOn, openBlank, type PageOptions, photograph } from '../support/browser/shared-browser.ts'
@@ -60,13 +60,15 @@ function bookOf(years: number, names: readonly [string, string] = ['A strategy',
     night: aNight(first, wave(days, 1)),
   }
   const [name, other] = names
+  const { live, seals } = aLiveRecord(trades(first).slice(4), '2024-05-30')
   return handSnapshot(
     [
-      { id: 's', ...common, name, blurb: name.repeat(2), verification_state: 'dual_verified' },
+      { id: 's', ...common, live, name, blurb: name.repeat(2), verification_state: 'dual_verified' },
       { id: 'o', ...common, name: other, returns: wave(days, 2) },
     ],
     {
       synthetic: true,
+      seals,
       lineage: LINEAGE,
       disclaimer:
         'Historical or modelled results, published for professional use. They were not achieved by an account. '.repeat(
@@ -134,7 +136,7 @@ test.each([1, 9, 15, 25])('a sheet of %i years prints on one page of A4 and of L
     'headline equity underwater months years drawdowns record publication evidence benchmark cite'
   for (const name of printed.split(' '))
     expect(await page.locator(`section.${name}`).isVisible(), name).toBe(true)
-  for (const name of ['rolling', 'trades', 'excursions', 'replays', 'costs', 'correlation'])
+  for (const name of ['live', 'rolling', 'trades', 'excursions', 'replays', 'costs', 'correlation'])
     expect(await page.locator(`section.${name}`).isVisible(), name).toBe(false)
   expect(complaints).toEqual([])
 })

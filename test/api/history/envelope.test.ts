@@ -34,6 +34,7 @@ const EXTRA: Readonly<Record<string, readonly string[]>> = {
   rolling: ['risk_pct', 'note'],
   risk: ['risk_pct', 'note'],
   trades: ['count', 'note'],
+  live: ['risk_pct', 'note'],
 }
 
 test.each(ROUTES)('the data and the meta of $path are as specification and schema say', async route => {

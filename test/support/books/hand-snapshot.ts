@@ -1,8 +1,9 @@
 // Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
 // the functions that a night uses.
-import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { parseIsoDate, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
+import type { LiveEvent, LiveRecord, LiveSignal, SealsRecord } from '#core/dataset/live-record.ts'
 import type {
   Benchmark,
   DatasetRecord,
@@ -202,4 +203,43 @@ export function aNight(first: string, returns: readonly number[]): NonNullable<H
     excursions: Array.from({ length: 41 }, (_, i) => ({ adverse: -i / 40, favourable: i / 20 })),
     replays: { entries: { asked: 40, refused: 2 }, levels: [level(0.01, 0), level(0.04, 7)] },
   }
+}
+
+const minute = 60_000
+
+/**
+ * What a chain of seals since the first of these trades says of them, which is read as sealed in time, late, missed and by
+ * hand, in turn; all strategies are halted for a day at the sixth, and a seal spans three hours.
+ */
+export function aLiveRecord(
+  trades: readonly HandTrade[],
+  to: string,
+): { live: LiveRecord; seals: SealsRecord } {
+  const sealOf = (ms: number): number => Math.ceil(ms / (10 * minute)) * 10 * minute
+  const start = trades[0]!.entry_time - 24 * 60 * minute
+  const event = (at: number, given: Pick<LiveEvent, 'event' | 'why'>): LiveEvent => ({
+    ...{ alias: given.event === 'live' ? 's' : '*', by: 'operator:ann', at, sealed: sealOf(at) },
+    ...{ n: 1 + (sealOf(at) - sealOf(start)) / (10 * minute), ...given },
+  })
+  const halt = trades[5]!.entry_time - 60 * minute
+  const signals = trades.flatMap(({ side = 'long', entry_time: timestamp }, i): LiveSignal[] => {
+    if (i % 4 === 2 || i === 5) return []
+    const sealed = sealOf(timestamp + (i % 4 === 1 ? 90 * minute : 1))
+    const by = i % 4 === 3 ? 'operator:bob' : 'strategy'
+    const mode = { mode: 'LIVE', action: side, by } as const
+    const n = 1 + (sealed - sealOf(start)) / (10 * minute)
+    return [{ ...{ n, seq: i + 1, timestamp, sealed, stamped: sealed + 40 * minute }, ...mode }]
+  })
+  const events = [
+    event(start, { event: 'live', why: 'first live day' }),
+    event(halt, { event: 'halt', why: 'an <outage> of the exchange' }),
+    event(halt + 24 * 60 * minute, { event: 'resume', why: null }),
+  ]
+  const gap = { from: toIsoInstant(halt), to: toIsoInstant(halt + 180 * minute) }
+  const seals = {
+    ...{ since: toIsoInstant(sealOf(start) - 10 * minute), opened_to: to, seals: 52_000, gaps: [gap] },
+    ...{ lost: [], skipped: [{ from: 7, to: 8 }], stamped_by: 'TSA' },
+    origins: [{ origin: 'highwater/0123456789abcdef/20230505T000000Z', n: 1 }],
+  }
+  return { live: { bar_minutes: null, signals, events }, seals }
 }

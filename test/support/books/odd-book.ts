@@ -1,7 +1,7 @@
 // A book of strategies that hardly any book has: each is one that a page could show wrongly.
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { aNight, type HandStrategy, handSnapshot } from './hand-snapshot.ts'
+import { aLiveRecord, aNight, type HandStrategy, handSnapshot } from './hand-snapshot.ts'
 
 const wave = (days: number, phase = 0): number[] =>
   Array.from({ length: days }, (_, i) => Math.sin(i * 1.7 + phase) / 50 + 0.0005)
@@ -14,6 +14,11 @@ const trades = (count: number) =>
     ...{ entry_time: atDay(i), exit_time: atDay(i) + 36e5 },
     account_return: Math.sin(i) / 30,
   }))
+
+const SPREAD = Array.from({ length: 40 }, (_, i) => ({
+  ...{ entry_time: atDay(9 * i), exit_time: atDay(9 * i) + 36e5 * 30, account_return: Math.sin(i) / 30 },
+}))
+const { live, seals } = aLiveRecord(SPREAD.slice(4), '2024-05-30')
 
 const ODD: readonly HandStrategy[] = [
   { id: 'no-day', returns: [] },
@@ -34,7 +39,7 @@ const ODD: readonly HandStrategy[] = [
   },
   { id: 'huge', first: FIRST, returns: new Array(397).fill(0.123), instrument: 'ETHUSDT-PERP' }, // 10^22 %
   {
-    ...{ id: 'usual', first: FIRST, returns: wave(397, 2), trades: trades(40), marking: 'marked' },
+    ...{ id: 'usual', first: FIRST, returns: wave(397, 2), trades: SPREAD, marking: 'marked', live },
     ...{ verification_state: 'dual_verified', night: aNight(FIRST, wave(397, 2)) },
   },
 ]
@@ -53,7 +58,7 @@ export function oddBook(size = ODD.length): Snapshot {
     first: parseIsoDate(FIRST)!,
     values: Float64Array.from(wave(400, 4)),
   }
-  const made = handSnapshot([...ODD, ...others], { name: 'Odd', synthetic: true }, [
+  const made = handSnapshot([...ODD, ...others], { name: 'Odd', synthetic: true, seals }, [
     { instrument: 'BTCUSDT-PERP', daily: holding },
   ])
   const strategies = made.strategies.map(each =>

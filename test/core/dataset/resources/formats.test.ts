@@ -78,7 +78,7 @@ test('CSV and JSON of trades carry the same cells, without an exponent', () => {
     const fields = header.slice(0, -2)
     expect(header.slice(-2)).toEqual(['entry_time_utc', 'exit_time_utc'])
     expect(rows.map(row => row.slice(0, -2).map(toValue))).toEqual(
-      data.map(trade => fields.map(name => trade[name])),
+      data.map(trade => fields.map(name => trade[name] ?? '')),
     )
     for (const trade of data) expect(Object.keys(trade)).toEqual(fields)
     for (const [i, { entry_time, exit_time }] of data.entries())

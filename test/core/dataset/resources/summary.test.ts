@@ -130,6 +130,7 @@ test('a trade shows its return per unit of notional in percent, its length in da
       return_pct: 1.234568,
       result: 'win',
       exit_reason: 'signal',
+      live: null,
     },
   ])
 })
