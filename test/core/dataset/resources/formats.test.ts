@@ -117,11 +117,6 @@ test('the export has a row for every day from the earliest to the latest, also f
   ])
 })
 
-test('the export of a book without a complete week has no weekly rows', () => {
-  expect(readExport(book, { period: 'weekly' }).data.rows).toEqual([])
-  expect(textOf('export', book, { format: 'csv', period: 'weekly' }).text).toBe('t,alder,birch,cedar\r\n')
-})
-
 const disclaimed = handSnapshot([{ id: 'alder', returns: [0.01] }], { disclaimer: 'Not\nadvice – ever.' })
 
 test('a CSV answer is named after what it holds', () => {
