@@ -40,7 +40,7 @@ export async function clientTypes() {
   const ids = DATASET_ROUTES.map(({ id }) => id)
   return {
     history: await typesOf(history as Document, [...ids, 'version']),
-    signals: await typesOf(signals as Document, ['whoami', 'head', 'history']),
+    signals: await typesOf(signals as Document, ['whoami', 'head', 'history', 'seals']),
   }
 }
 

@@ -8,7 +8,7 @@ import { LogGoneError } from './log/guard.ts'
 import type { WebhookChange } from './outbox/register-webhook.ts'
 import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
 import { WritesRefusedError } from './redis/connect.ts'
-import type { Overview } from './views/overview.ts'
+import type { Overview, SealState } from './views/overview.ts'
 
 export type SentAlert = Alert & {
   readonly at: string
@@ -181,7 +181,7 @@ const standstillOf = ({ seq, relayLag }: Overview): number | null => (relayLag >
 
 /** Problems of the service; `stoodAt` is where the relay stood at the check before if signals waited. */
 export function problemsOf(overview: Overview, stoodAt: number | null = null): readonly Alert[] {
-  const { redis, isRelayed, relayLag, continued, live } = overview
+  const { redis, isRelayed, relayLag, continued, live, seals } = overview
   const isUnrelayed = relayLag > 0 && (!isRelayed || relayLag > MOST_LAG)
   const isStill = !isUnrelayed && stoodAt !== null && stoodAt === standstillOf(overview)
   const isNearlyFull = redis.limit_bytes > 0 && redis.used_bytes > FULL_AT * redis.limit_bytes
@@ -196,6 +196,7 @@ export function problemsOf(overview: Overview, stoodAt: number | null = null): r
     isNearlyFull && alert('redis_full', 'memory', 'Redis has used 85 % of its memory: give it more'),
     isUnrelayed && alert('relay_stuck', 'relay', unrelayed),
     isStill && alert('relay_stuck', 'relay', still),
+    seals !== null && toSealAlert(seals),
     ...live.filter(isMissed).map(toBehindAlert),
     ...live.map(toGapAlert),
   ].filter(each => each !== false && each !== null)
@@ -203,6 +204,16 @@ export function problemsOf(overview: Overview, stoodAt: number | null = null): r
 
 const CANNOT_WRITE = 'Redis cannot write its append-only file: free space on its disk'
 const IS_REPLICA = 'Redis is a replica and takes no writes: set REDIS_URL to its primary, or promote it'
+
+/** Three seals. */
+const MOST_SEAL_AGE_S = 1_800
+
+function toSealAlert({ n, refused, age_seconds }: SealState): Alert | null {
+  if (refused !== null) return alert('seal_refused', 'seals', `no seal follows seal ${n}: ${refused}`)
+  if (age_seconds === null || age_seconds <= MOST_SEAL_AGE_S) return null
+  const message = `seal ${n} ended ${Math.floor(age_seconds / 60)} minutes ago, and none follows: see the log of the process`
+  return alert('seal_behind', 'seals', message)
+}
 
 function toContinuedAlert({ last, above, atMs }: NonNullable<Overview['continued']>): Alert {
   const message =
@@ -270,6 +281,8 @@ export const ALERT_KINDS = [
   'live_behind',
   'live_gap',
   'live_mismatch',
+  'seal_refused',
+  'seal_behind',
   'program_unreadable',
   'swap_failed',
   'swap_mended',

@@ -121,6 +121,8 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
   ['webhooks_disabled', 'Webhooks that are disabled.', o => one(o.webhooks.filter(w => !w.enabled).length)],
   ['clients', 'Clients by the state of their account.', clientsOf],
   ['halted', 'Aliases that are halted; the halt of all counts as one.', o => one(o.halted.length)],
+  ['seal_age_seconds', 'Since the end of the newest seal.', o => one(o.seals?.age_seconds ?? null)],
+  ['seals_refused', '1 while no seal is signed.', o => one(o.seals && o.seals.refused !== null)],
   ['live_behind_seconds', 'How long the next bar has been due.', perAlias(s => s.behind_seconds)],
   ['live_missing_bars', 'Bars that are missing since it went live.', perAlias(s => s.missing_bars)],
   ['live_diverges', '1 where the last replay decided differently.', perAlias(s => s.diverges !== null)],

@@ -10,6 +10,7 @@ import { DamagedLogError } from '#signals/log/read-log.ts'
 import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
 import type { LimitName, PreviewLimits } from '#signals/program/preview-limits.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import type { ServedProgram } from '#storage/published-files.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
 import type { AnswerHeaders, Bytes } from '../service/content-coding.ts'
@@ -35,6 +36,8 @@ export type SignalsParts = {
   readonly redis: Redis
   readonly clock: Clock
   readonly settings: SignalsSettings
+  /** Has the records of seals. */
+  readonly privateStore: Pick<ObjectStore, 'read'>
   /** The accumulation program that is served now; null if none is published. */
   readonly program: () => ServedProgram | null
   readonly limits: PreviewLimits

@@ -12,12 +12,14 @@ import { OWN_ROUTES } from './routes/client.ts'
 import { INFRASTRUCTURE_ROUTES } from './routes/infrastructure.ts'
 import { PREVIEW_ROUTES } from './routes/preview.ts'
 import { PROGRAM_ROUTES } from './routes/program.ts'
+import { SEAL_ROUTES } from './routes/seals.ts'
 import { LOG_ROUTES } from './routes/signals.ts'
 
 export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
   ...INFRASTRUCTURE_ROUTES,
   ...OWN_ROUTES,
   ...LOG_ROUTES,
+  ...SEAL_ROUTES,
   ...PROGRAM_ROUTES,
   ...PREVIEW_ROUTES,
 ]

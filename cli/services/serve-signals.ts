@@ -70,11 +70,12 @@ async function deliver(
 }
 
 function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
-  const { order, redis, served, clock, registering, newToken, onAnswered, onError } = open
+  const { order, redis, privateStore, served, clock, registering, newToken, onAnswered, onError } = open
   const { environment } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
     redis,
+    privateStore,
     clock,
     settings: {
       publicBaseUrl: environment.PUBLIC_BASE_URL ?? toReachable(url),

@@ -1,6 +1,6 @@
 // The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
-import { instantOrNull } from '#core/calendar.ts'
+import { instantOf, instantOrNull } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/clients.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
@@ -18,6 +18,7 @@ import {
   LOG,
   RELAY_CURSOR,
   RELAY_LEASE,
+  SEAL_STATE,
   WEBHOOKS,
 } from '../redis/keys.ts'
 import { runScript, toRecord } from '../redis/script.ts'
@@ -34,7 +35,7 @@ export type OverviewParts = {
 /** Throws RedisDownError. */
 export async function readOverview(parts: OverviewParts) {
   const { redis } = parts
-  const [head, health, cursor, lease, queue, [clients, webhooks], live, halted, continued] =
+  const [head, health, cursor, lease, queue, [clients, webhooks], live, halted, continued, seals] =
     await Promise.all([
       readHead(redis, parts.newEpoch),
       readRedisHealth(redis),
@@ -45,6 +46,7 @@ export async function readOverview(parts: OverviewParts) {
       readLive(redis, parts.aliases(), parts.clock.now()),
       haltedAliases(redis),
       readContinued(redis, parts.clock.now()),
+      readSealState(redis, parts.clock.now()),
     ])
   return {
     ...head,
@@ -62,6 +64,8 @@ export async function readOverview(parts: OverviewParts) {
     halted,
     /** Strategies that have run live, fired or are halted. */
     live,
+    /** Null before the first seal. */
+    seals,
   }
 }
 
@@ -83,6 +87,23 @@ async function readContinued(redis: Redis, nowMs: number) {
   const text = await askRedis(() => redis.hget(HEAD, 'continued'))
   const [last = 0, above = 0, atMs = 0] = (text ?? '').split(' ').map(Number) // written by open-log.ts
   return nowMs - atMs < CONTINUED_SHOWN_MS ? { last, above, atMs } : null
+}
+
+export type SealState = NonNullable<Awaited<ReturnType<typeof readSealState>>>
+
+/** How the seals stand, as the sealer wrote it; null if there is no sealer. */
+export async function readSealState(redis: Redis, nowMs: number) {
+  const { n, to = 0, refused = '', at } = await askRedis(() => redis.hgetall(SEAL_STATE))
+  if (n === undefined) return null
+  return {
+    /** Number of the newest seal, 0 before the first. */
+    n: Number(n),
+    to: instantOrNull(Number(to) || null),
+    age_seconds: Number(to) === 0 ? null : Math.max(0, Math.round((nowMs - Number(to)) / 1_000)),
+    /** Why none is signed now. */
+    refused: refused || null,
+    at: instantOf(Number(at)),
+  }
 }
 
 /** The strategies that have run live, fired or are halted, sorted, whether they are in the served dataset or not. */

@@ -23,6 +23,7 @@ import { shared } from '../support/runner/shared.ts'
 import { sharedRedis } from '../support/servers/use-redis.ts'
 import { until } from '../support/signals/delivery.ts'
 import { startPullService } from '../support/signals/receiver-kit.ts'
+import { sealCases, startSealed } from '../support/signals/sealed-chain.ts'
 import { fire, seededBytes } from '../support/signals/signals.ts'
 import { newStores } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
@@ -94,13 +95,20 @@ describe.skipIf(!isThere)(`the Python client${isThere ? '' : ` (skipped: no ${DE
   beforeAll(async () => {
     history = (await shared('sample')).url
     const { url, token, deliveries } = await signalsService()
+    const cases = join(folder, 'seals.json')
+    await writeFile(cases, JSON.stringify(await sealCases()))
     const { code, stdout, stderr } = await python(
       ['-W', 'error::FutureWarning', '-c', RUN_EACH, ...SHOWN.map(([, file]) => file)],
       {
         HISTORY_URL: history,
         ...(await serveVersions()),
         SIGNED_URL: await serveSigned(),
-        ...{ SIGNALS_URL: url, SIGNALS_KEY: token, DELIVERIES: JSON.stringify(deliveries) },
+        ...{
+          SIGNALS_URL: url,
+          SIGNALS_KEY: token,
+          DELIVERIES: JSON.stringify(deliveries),
+          SEAL_CASES: cases,
+        },
       },
     )
     expect([code, stderr]).toEqual([0, ''])
@@ -181,9 +189,11 @@ async function onPost(act: () => Promise<string>): Promise<string> {
 async function signalsService() {
   const redis = await (await sharedRedis()).connect()
   await redis.flushall()
-  const service = await startPullService(redis)
+  const sealed = await startSealed(redis)
+  const service = await startPullService(redis, sealed.changes)
   atEnd(service.close)
   for (const id of ['s1', 's2', 's3', 's4', 's5']) await fire(redis, id, 'alder')
+  await sealed.seal(1, 2, 3, 4, 5)
   const body = (await readSignal(redis, 1))?.body ?? ''
   const [fresh, old, other] = ['new', 'old', 'other'].map(name => createWebhookSecret(seededBytes(name)))
   const sign = (secrets: readonly string[], lateMs = 0, text = body) => {

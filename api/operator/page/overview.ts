@@ -142,6 +142,7 @@ function serviceCards(state: Overview): readonly Figure[] {
       relayLag === 0 ? 'nothing waits for it' : `waiting for it: ${counted(relayLag, 'signal')}`,
     ],
     ['Deliveries waiting', owed, `due now: ${counted(queue.fast + queue.slow, 'client')}${slow}`],
+    ...sealCards(state),
     ['Clients', clients.total, `${clients.active} active, ${enabled} with a webhook`],
     [
       'Longs and shorts',
@@ -149,6 +150,13 @@ function serviceCards(state: Overview): readonly Figure[] {
       halted.includes('*') ? 'every strategy' : halted.join(', '),
     ],
   ]
+}
+
+function sealCards({ seals }: Overview): readonly Figure[] {
+  if (seals === null) return []
+  const { n, age_seconds, refused } = seals
+  const age = age_seconds === null ? 'none yet' : `ended ${duration(age_seconds * 1_000)} ago`
+  return [['Newest seal', refused === null ? n : toned('bad', 'refusing'), refused ?? age]]
 }
 
 function redisWords({ redis }: Overview): readonly [Piece, string] {

@@ -22,7 +22,7 @@ import { findClient } from '#signals/clients/clients.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { DELIVERY_STATUSES, readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
-import { type Overview, readOverview } from '#signals/views/overview.ts'
+import { type Overview, readOverview, readSealState } from '#signals/views/overview.ts'
 import {
   recentDeliveries,
   recentSignals,
@@ -151,6 +151,18 @@ const serviceStatus = named('ServiceStatus', {
   live: list('The strategies that have run live, fired or are halted.', liveStatus),
 })
 
+const sealState = named('SealState', {
+  n: count.describe('Number of the newest seal, 0 before the first.'),
+  to: instant
+    .nullable()
+    .describe('Its end: what was acknowledged before it is sealed; null before the first.'),
+  age_seconds: count
+    .nullable()
+    .describe('Since that end; more than 1800 raises an alert. Null before the first.'),
+  refused: textOrNull('Why none is signed now, and what to do; null if they are.'),
+  at: instant.describe('When the sealer found that.'),
+})
+
 export const SIGNAL_ROUTES = [
   operatorRoute({
     id: 'status',
@@ -162,6 +174,21 @@ export const SIGNAL_ROUTES = [
     data: serviceStatus,
     command: { usage: 'status' },
     handler: async (_, parts) => ({ data: toStatus(await readOverview(parts)) }),
+  }),
+  operatorRoute({
+    id: 'seals',
+    path: '/ops/seals',
+    title: 'State of the seals',
+    about: 'The newest seal of the live signals, and why none is signed if none is.',
+    data: sealState,
+    refusals: ['not_found'],
+    command: { usage: 'seals' },
+    handler: async (_, { redis, clock }) => {
+      const state = await readSealState(redis, clock.now())
+      if (state === null)
+        throw new ApiError('not_found', 'nothing is sealed: set SEAL_KEY_FILE of the service')
+      return { data: state }
+    },
   }),
   operatorRoute({
     id: 'signals',

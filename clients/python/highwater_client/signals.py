@@ -6,17 +6,33 @@ import base64
 import hmac
 import json
 import time
+import warnings
 from contextlib import suppress
-from typing import Any, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from .transport import HighwaterError, Transport
+from .seals import check_seals
+from .transport import Answer, HighwaterError, Transport, replace
+from .verify import find
+
+CHECK_AFTER = 720  # seconds: a signal is sealed within ten minutes
 
 
 class Signals:
-    """The signals that a key is entitled to, at the address of a signals service."""
+    """The signals that a key is entitled to, at the address of a signals service.
 
-    def __init__(self, base: str, key: str, *, timeout: float = 60, retries: int = 4) -> None:
+    What is known of their seals is kept in the file `seals`, or in memory without one; `seals=False` checks nothing by itself.
+    """
+
+    def __init__(
+        self, base: str, key: str, *, timeout: float = 60, retries: int = 4, seals: str | Path | bool = True
+    ) -> None:
         self._transport = Transport("signals", base, timeout, retries, {"X-API-Key": key})
+        self._seals, self._path = seals, None if isinstance(seals, bool) else Path(seals).expanduser()
+        self._delivered: dict[int, str] = {}
+        self._state: dict[str, Any] | None = None
+        if self._path and self._path.exists():
+            self._state = json.loads(self._path.read_bytes())
 
     def head(self) -> dict[str, Any]:
         """`seq` of your newest signal, and `epoch`, which names this history of the log."""
@@ -27,24 +43,82 @@ class Signals:
 
         It ends after the newest signal, or pulls again every `poll` seconds for ever, `page` signals per request. A new
         epoch means that the log was restored: everything after `since` is pulled again, and the signals that this
-        iterator has passed are left out. If it raises, begin again after the last number that you processed.
+        iterator has passed are left out. If it raises, begin again after the last number that you processed. With `poll` it
+        also calls check_seals() 12 minutes after a signal: `seal_mismatch` is raised, any other error is a warning.
         """
-        epoch, last, passed = None, since, set()
+        epoch, last, passed, due = None, since, set(), 0.0
+        self._state = self._state or {"checked_seq": since}
         while True:
             now = self.head()["epoch"]
             epoch, last = now, last if epoch in (None, now) else since
             path: str | None = f"/v1/signals/history?since={last}&limit={page}"
             while path is not None:
-                answer = self._transport.get(path).json()
-                for signal in answer["data"]:
+                page_of = self._transport.get(path)
+                answer = page_of.json()
+                for signal, text in zip(answer["data"], _texts_of(page_of)):
                     last = signal["seq"]
+                    if self._seals:
+                        self._delivered[last] = text
                     if signal["signal_id"] not in passed:
                         passed.add(signal["signal_id"])
                         yield signal
                 path = answer["links"].get("next")
             if poll is None:
                 return
+            due = due or time.time() + CHECK_AFTER
+            if not self._delivered:
+                due = 0.0
+            elif time.time() >= due or "fault" in self._state:
+                due = 0.0
+                try:
+                    self.check_seals()
+                except (HighwaterError, ValueError, LookupError, TypeError) as error:
+                    if getattr(error, "code", "") == "seal_mismatch":
+                        raise
+                    warnings.warn(f"seals are not checked: {error}", stacklevel=2)
             time.sleep(poll)
+
+    def check_seals(self) -> dict[str, Any]:
+        """Checks that the signals that were yielded are in the seals that everybody sees, and gives what is known of these.
+
+        Raises HighwaterError `seal_mismatch` if not, and again at each further call until the file `seals` is removed; any
+        other error says why nothing was checked.
+        """
+        state = self._state or {"checked_seq": 0}
+        try:
+            self._state = check_seals(*self._receipts(state["checked_seq"]), state)
+        except HighwaterError as error:
+            if error.code != "seal_mismatch":
+                raise
+            self._state = {**state, "fault": error.message}
+            raise
+        finally:
+            if self._path and self._state:
+                replace(self._path, json.dumps(self._state).encode())
+        self._delivered = {seq: text for seq, text in self._delivered.items() if seq > self._state["checked_seq"]}
+        return self._state
+
+    def _receipts(self, since: int) -> tuple[list[dict[str, Any]], dict[int, str], Callable[[str], bytes | None]]:
+        answer = self._transport.get(f"/v1/signals/seals?since={since}").json()
+        receipts, seals = answer["data"], answer["links"].get("seals")
+        if seals is None:
+            raise HighwaterError("not_published", "the service does not say where its seals are")
+        while "next" in answer["links"]:
+            answer = self._transport.get(answer["links"]["next"]).json()
+            receipts += answer["data"]
+        history = Transport("history", seals.replace("/v1/seals/", ""), self._transport.timeout, self._transport.retries)
+        return receipts, self._delivered, lambda name: find(history, f"/v1/seals/{name}")
+
+
+def _texts_of(page: Answer) -> Iterator[str]:
+    """The exact text of each row: serialised again it may differ."""
+    text, decode = page.body.decode(), json.JSONDecoder().raw_decode
+    at = text.index("[") + 1
+    while text[at] != "]":
+        end = decode(text, at)[1] if text[at] == "{" else at + 1
+        if end > at + 1:
+            yield text[at:end]
+        at = end
 
 
 def verify_webhook(

@@ -50,7 +50,7 @@ def digests_of(manifest: dict[str, Any], root: str) -> dict[str, str]:
 
 def published_keys(service: Transport, allow_unsigned: bool) -> list[str] | None:
     """The PEM texts that the service publishes; None if it publishes none and that is accepted."""
-    found = _find(service, "/.well-known/highwater-keys.json")
+    found = find(service, "/.well-known/highwater-keys.json")
     if found is None:
         return None if allow_unsigned else _fail(["nothing is signed: verify(allow_unsigned=True) checks checksums only"])
     return [each["public_key_pem"] for each in json.loads(found)["keys"]]
@@ -60,7 +60,7 @@ def _fail(faults: list[str]) -> NoReturn:
     raise HighwaterError("not_verified", "; ".join(faults[:3]), details=faults)
 
 
-def _find(service: Transport, path: str) -> bytes | None:
+def find(service: Transport, path: str) -> bytes | None:
     try:
         return service.get(path).body
     except HighwaterError as error:
@@ -70,7 +70,7 @@ def _find(service: Transport, path: str) -> bytes | None:
 
 
 def _get(service: Transport, path: str) -> bytes:
-    found = _find(service, path)
+    found = find(service, path)
     return _fail([f"{path} is missing"]) if found is None else found
 
 
@@ -80,7 +80,7 @@ def _log(service: Transport) -> list[bytes]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         while None not in found:
             numbers = range(len(found) + 1, len(found) + 1 + AT_ONCE)
-            found += pool.map(lambda seq: _find(service, f"/v1/pointer/{seq:010}.json"), numbers)
+            found += pool.map(lambda seq: find(service, f"/v1/pointer/{seq:010}.json"), numbers)
     entries = [content for content in found if content is not None]
     if found.index(None) < max(len(entries), json.loads(_get(service, "/v1/current.json"))["seq"]):
         _fail([f"entry {found.index(None) + 1} of the log is missing: entries were lost or are withheld"])
@@ -103,25 +103,28 @@ def _check_time(newest: dict[str, Any]) -> None:
 
 
 def _check_signature(service: Transport, keys: list[str] | None, content: bytes, path: str) -> None:
-    if keys is None:
-        return
+    if keys is not None and not any([is_signed(key, content, _get(service, path)) for key in keys]):
+        _fail([f"{path} is no signature of a trusted key"])
+
+
+def is_signed(key: str, content: bytes, signature: bytes) -> bool:
+    """Whether an Ed25519 key, a PEM text, signed the content. Raises HighwaterError `cryptography_missing`."""
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
     except ImportError:
         message = "signatures are verified with the package cryptography: pip install 'highwater-client[verify]'"
         raise HighwaterError("cryptography_missing", message) from None
-    signature = _get(service, path)
-    for key in keys:
-        public_key: Any = load_pem_public_key(key.encode())
-        with suppress(InvalidSignature):
-            return public_key.verify(signature, content)  # type: ignore[no-any-return]
-    _fail([f"{path} is no signature of a trusted key"])
+    public_key: Any = load_pem_public_key(key.encode())
+    with suppress(InvalidSignature):
+        public_key.verify(signature, content)
+        return True
+    return False
 
 
 def _check_files(service: Transport, digests: dict[str, str], kept: Kept) -> int:
     def fault_of(path: str) -> str | None:
-        content, copy = _find(service, path), kept(path)
+        content, copy = find(service, path), kept(path)
         if content is None or sha256(content).hexdigest() != digests[path]:
             return f"{path} is {'missing' if content is None else 'altered'}"
         return f"{path} is altered in the cache: remove the folder" if copy and copy.body != content else None

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'not_verified'
   | 'cryptography_missing'
   | 'bad_signature'
+  | 'seal_mismatch'
 
 type ServiceDetails = ErrorAnswer['error']['details']
 

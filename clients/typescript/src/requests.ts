@@ -68,11 +68,12 @@ export function createTransport(
     }
   }
 
-  async function read<Answer>(path: string, options?: CallOptions): Promise<Answer> {
+  /** An answer with its text. */
+  async function readText<Answer>(path: string, options?: CallOptions): Promise<[Answer, string]> {
     const kept = cache.get(path)
-    if (kept?.isImmutable) return JSON.parse(kept.text)
+    if (kept?.isImmutable) return [JSON.parse(kept.text), kept.text]
     const { response, bytes } = await request(path, options, kept?.etag)
-    if (kept && response.status === 304) return JSON.parse(kept.text)
+    if (kept && response.status === 304) return [JSON.parse(kept.text), kept.text]
     if (!(await isWhole(response, bytes)))
       throw new HighwaterError('damaged', `${root}${path} was altered on its way: it has another checksum`)
     const text = textOf(bytes)
@@ -80,10 +81,13 @@ export function createTransport(
     if (answer === undefined) throw toError(service, root, path, response, text)
     if (!isOf(service, answer as object)) throw wrongService(service, root, response.status)
     cache.set(path, response, text)
-    return answer as Answer // the shape that the service documents
+    return [answer as Answer, text] // the shape that the service documents
   }
 
-  return { read, request, cache }
+  const read = async <Answer>(path: string, options?: CallOptions): Promise<Answer> =>
+    (await readText<Answer>(path, options))[0]
+
+  return { read, readText, request, cache }
 }
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

@@ -1,9 +1,22 @@
 // Live signals, for clients of the signals service.
-import type { HeadAnswer, HistoryAnswer, Signal, WhoamiAnswer } from './generated/signals.ts'
-import { type CallOptions, type ClientOptions, createTransport, type Read, wait } from './requests.ts'
+import type {
+  HeadAnswer,
+  HistoryAnswer,
+  Receipt,
+  SealsAnswer,
+  Signal,
+  WhoamiAnswer,
+} from './generated/signals.ts'
+import { HighwaterError } from './highwater-error.ts'
+import { type CallOptions, type ClientOptions, createTransport, type Transport, wait } from './requests.ts'
+import { checkSeals, type SealState } from './seals.ts'
+import { nullIfMissing } from './verify.ts'
 
 /** Signals of one request: a page has some 200 kB. */
 const PAGE = 500
+
+/** A signal is sealed within ten minutes. */
+const CHECK_AFTER_MS = 720_000
 
 /** Which signals to pull. */
 export type SignalsOptions = CallOptions & {
@@ -13,33 +26,55 @@ export type SignalsOptions = CallOptions & {
   readonly everySeconds?: number
 }
 
+/** How seals are checked. */
+export type SealsOptions = {
+  /** What `onCheck` got last. A new client without it forgets a fault, and trusts the chain that it sees first. */
+  readonly state?: SealState | undefined
+  /** Gets what is known after each check, and the error if it failed. */
+  readonly onCheck?: (state: SealState, error?: unknown) => unknown
+}
+
 /** The log of signals, as the client of a key sees it. The key belongs on a server: never into a page. */
 export class HighwaterSignals {
-  readonly #read: Read
+  readonly #transport: Transport
+  readonly #delivered = new Map<number, string>()
+  readonly #seals: SealsOptions | false
+  readonly #options: ClientOptions
+  #state: SealState | undefined
+  #dueMs = Number.POSITIVE_INFINITY
 
-  constructor(base: string, { key, ...options }: ClientOptions & { readonly key: string }) {
+  /** With `seals: false` nothing is checked by itself. */
+  constructor(
+    base: string,
+    { key, seals = {}, ...options }: ClientOptions & { key: string; seals?: SealsOptions | false },
+  ) {
     const init = { headers: { 'x-api-key': key }, redirect: 'manual' } as const // the key is sent to no other server
-    this.#read = createTransport(base, options, 'signals', init).read
+    this.#transport = createTransport(base, options, 'signals', init)
+    this.#options = options
+    this.#seals = seals
+    if (seals) this.#state = seals.state
   }
 
   /** The client of the key, its status and the strategies whose signals it gets. */
   whoami(options?: CallOptions): Promise<WhoamiAnswer> {
-    return this.#read('/v1/whoami', options)
+    return this.#transport.read('/v1/whoami', options)
   }
 
   /** The end of the log: the number of the newest signal, and the epoch. */
   head(options?: CallOptions): Promise<HeadAnswer> {
-    return this.#read('/v1/signals/head', options)
+    return this.#transport.read('/v1/signals/head', options)
   }
 
   /**
    * Every signal after `since`, ascending and each `signal_id` once, page by page. After a push whose `prevSeq` is above the
    * last number that was processed, this closes the gap. If the log gets a new epoch because it was restored from a copy,
-   * everything after `since` is pulled again, and what was not yielded before is yielded.
+   * everything after `since` is pulled again, and what was not yielded before is yielded. If it looks again it also calls
+   * `checkSeals()` 12 minutes after a signal, and throws `seal_mismatch`.
    */
   async *signals({ since, everySeconds, ...options }: SignalsOptions): AsyncGenerator<Signal, void> {
     const yielded = new Set<string>()
     let [last, epoch] = [since, '']
+    this.#state ??= { checked_seq: since }
     while (true) {
       const { data: head } = await this.head(options)
       if (head.epoch !== epoch) last = since
@@ -51,16 +86,81 @@ export class HighwaterSignals {
         yield signal
       }
       if (everySeconds === undefined) return
+      if (this.#seals) await this.#checkIfDue(options)
       await wait(everySeconds, options.signal)
     }
+  }
+
+  /**
+   * Checks that the signals that this client yielded are in the seals that everybody sees. Throws `seal_mismatch` if not, and again
+   * at each further call; any other error says why nothing was checked.
+   */
+  async checkSeals(options: CallOptions = {}): Promise<SealState> {
+    const state = this.#state ?? { checked_seq: 0 }
+    try {
+      this.#state = await this.#check(state, options)
+    } catch (error) {
+      this.#state = isMismatch(error) ? { ...state, fault: error.message } : state
+      if (this.#seals) await this.#seals.onCheck?.(this.#state, error)
+      throw error
+    }
+    for (const seq of this.#delivered.keys()) if (seq <= this.#state.checked_seq) this.#delivered.delete(seq)
+    if (this.#seals) await this.#seals.onCheck?.(this.#state)
+    return this.#state
+  }
+
+  async #check(state: SealState, options: CallOptions): Promise<SealState> {
+    const receipts: Receipt[] = []
+    let [path, seals]: (string | undefined)[] = [`/v1/signals/seals?since=${state.checked_seq}`]
+    while (path !== undefined) {
+      const { data, links }: SealsAnswer = await this.#transport.read(path, options)
+      receipts.push(...data)
+      path = links.next
+      seals = links.seals
+    }
+    if (seals === undefined)
+      throw new HighwaterError('not_published', 'the service does not say where its seals are')
+    const { request } = createTransport(seals.replace('/v1/seals/', ''), this.#options, 'history')
+    const read = (name: string) =>
+      request(`/v1/seals/${name}`, options).then(({ bytes }) => bytes, nullIfMissing)
+    return checkSeals(receipts, this.#delivered, read, state)
+  }
+
+  async #checkIfDue(options: CallOptions): Promise<void> {
+    if (this.#delivered.size === 0) return
+    this.#dueMs = Math.min(this.#dueMs, Date.now() + CHECK_AFTER_MS)
+    if (Date.now() < this.#dueMs && this.#state?.fault === undefined) return
+    this.#dueMs = Number.POSITIVE_INFINITY
+    await this.checkSeals(options).catch(error => {
+      if (isMismatch(error) || options.signal?.aborted) throw error // others are tried again
+    })
   }
 
   async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<Signal, void> {
     let path = last < newest ? `/v1/signals/history?since=${last}&limit=${PAGE}` : undefined
     while (path !== undefined) {
-      const { data, links }: HistoryAnswer = await this.#read(path, options)
-      yield* data
+      const [{ data, links }, text] = await this.#transport.readText<HistoryAnswer>(path, options)
+      const texts = rowsOf(text)
+      for (const [i, signal] of data.entries()) {
+        if (this.#seals) this.#delivered.set(signal.seq, texts[i] ?? '')
+        yield signal
+      }
       path = links.next
     }
   }
+}
+
+const isMismatch = (error: unknown): error is HighwaterError =>
+  error instanceof HighwaterError && error.code === 'seal_mismatch'
+
+/** The exact text of each row of an answer: serialised again it may differ. */
+function rowsOf(answer: string): string[] {
+  const rows: string[] = []
+  let [depth, begin] = [0, 0]
+  for (const { 0: token, index } of answer.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if ('[{'.includes(token) && ++depth === 3) begin = index
+    if (']}'.includes(token) && --depth === 2) rows.push(answer.slice(begin, index + 1))
+    if (depth === 1 && token === ']') break
+  }
+  return rows
 }

@@ -64,7 +64,7 @@ function fail(faults: readonly string[]): never {
   throw new HighwaterError('not_verified', faults.slice(0, 3).join('; '), null, faults)
 }
 
-function nullIfMissing(error: HighwaterError): null {
+export function nullIfMissing(error: HighwaterError): null {
   if (error.status === 404 || error.status === 410) return null
   throw error
 }

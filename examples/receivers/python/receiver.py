@@ -8,6 +8,7 @@ Every signal since the first start reaches trade() in the order of `seq`, even i
     push   POST /signals: verify, answer 200, then work               within a second after a strategy fires
     pull   at the start, every minute, and when a push shows a gap    everything that no push delivered
     state  STATE_FILE (SQLite), a row per finished signal             no signal is processed twice after a restart
+    check  some minutes after a signal: it is sealed in public        nobody can change later what was sent to you
 """
 
 import base64
@@ -17,12 +18,18 @@ import json
 import os
 import queue
 import re
+import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
+import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
+from datetime import date, timedelta
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -52,6 +59,8 @@ HIGHWATER_KEY = required("HIGHWATER_KEY")
 SECRETS = [s for s in (required("WEBHOOK_SECRET"), os.environ.get("WEBHOOK_SECRET_OLD")) if s]
 STATE_FILE = os.environ.get("STATE_FILE", "receiver.sqlite")
 PULL_SECONDS = float(os.environ.get("PULL_SECONDS", "60"))
+# SEALS=off checks no seals. A signal is sealed within ten minutes.
+SEALS_SECONDS = float("inf") if os.environ.get("SEALS") == "off" else float(os.environ.get("SEALS_SECONDS", "720"))
 ADDRESS = (os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8090")))
 
 UNKNOWN = float("inf")
@@ -107,6 +116,8 @@ class State:
         self.db.execute("PRAGMA synchronous = FULL")
         self.db.execute("CREATE TABLE IF NOT EXISTS log (epoch TEXT, began_after INTEGER, last_seq INTEGER)")
         self.db.execute("CREATE TABLE IF NOT EXISTS done (signal_id TEXT PRIMARY KEY, seq INTEGER)")
+        self.db.execute("CREATE TABLE IF NOT EXISTS unchecked (seq INTEGER PRIMARY KEY, body TEXT)")
+        self.db.execute("CREATE TABLE IF NOT EXISTS seals (state TEXT)")
         self.epoch, self.began_after, self.last_seq = self.db.execute("SELECT * FROM log").fetchone() or (None, 0, 0)
 
     def begin(self, epoch, began_after):
@@ -119,24 +130,40 @@ class State:
     def is_done(self, signal_id):
         return self.db.execute("SELECT 1 FROM done WHERE signal_id = ?", (signal_id,)).fetchone() is not None
 
-    def finish(self, signal_id, seq):
+    def finish(self, signal_id, seq, body):
         with self.db:
             self.db.execute("BEGIN")
             self.db.execute("INSERT OR IGNORE INTO done VALUES (?, ?)", (signal_id, seq))
+            self.db.execute("INSERT OR REPLACE INTO unchecked VALUES (?, ?)", (seq, body))
             self.db.execute("UPDATE log SET last_seq = ?", (seq,))
         self.last_seq = seq
+
+    def seals(self):
+        """What is known of the seals, which begins with what was processed last, and the signals that are not checked yet."""
+        row = self.db.execute("SELECT state FROM seals").fetchone()
+        if row is None:
+            self.keep_seals({"checked_seq": self.last_seq})
+        known = json.loads(row[0]) if row else {"checked_seq": self.last_seq}
+        return known, dict(self.db.execute("SELECT * FROM unchecked"))
+
+    def keep_seals(self, known):
+        with self.db:
+            self.db.execute("BEGIN")
+            self.db.execute("DELETE FROM seals")
+            self.db.execute("INSERT INTO seals VALUES (?)", (json.dumps(known),))
+            self.db.execute("DELETE FROM unchecked WHERE seq <= ?", (known["checked_seq"],))
 
 
 # ---- work, one task at a time ------------------------------------------------------------------------------------------
 
 state = State(STATE_FILE)
-pushes = queue.SimpleQueue()  # of (signal, previous seq); None wakes the main thread to stop
+tasks = queue.SimpleQueue()  # of functions; None wakes the main thread to stop
 stopping = threading.Event()
 logged_tests = set()  # tests that were pushed and logged; the pull that passes them does not log them again
 first_pushed = UNKNOWN  # the first signal that was pushed before the first pull
 
 
-def receive(order, prev_seq):
+def receive(order, prev_seq, body):
     """A push. `X-Prev-Seq` is the signal that was sent to you before this one: if you have not processed it, pull."""
     global first_pushed
     if state.is_done(order["signal_id"]):
@@ -146,7 +173,7 @@ def receive(order, prev_seq):
         return say(f"skipped #{order['seq']}, a test")
     first_pushed = min(first_pushed, order["seq"])
     if state.epoch is not None and prev_seq <= state.last_seq < order["seq"]:  # else the log may be another
-        finish(order)
+        finish(order, body)
     else:
         pull()  # returns this one too, in order
 
@@ -157,12 +184,24 @@ def pull():
     if head["epoch"] != state.epoch:
         state.begin(head["epoch"], min(head["seq"], first_pushed - 1) if state.epoch is None else state.began_after)
         say(f"the log is {state.epoch}: everything after #{state.began_after} is read")
+    state.seals()  # the first time: checking begins with what is processed after it
     path = f"/v1/signals/history?since={state.last_seq}&limit={PAGE}"
     while path is not None and not stopping.is_set():
-        page = get(path)
-        for order in page["data"]:
-            finish(order)
+        text = get_text(HIGHWATER_URL + path)
+        page = json.loads(text)
+        for order, body in zip(page["data"], rows_of(text)):
+            finish(order, body)
         path = page["links"].get("next")
+
+
+def rows_of(text):
+    """The exact text of each row of a page: serialised again it may differ."""
+    at = text.index("[") + 1
+    while text[at] != "]":
+        end = json.JSONDecoder().raw_decode(text, at)[1] if text[at] == "{" else at + 1
+        if end > at + 1:
+            yield text[at:end]
+        at = end
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -171,12 +210,16 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def get(path):
-    request = urllib.request.Request(HIGHWATER_URL + path, headers={"X-API-Key": HIGHWATER_KEY})
+    return json.loads(get_text(HIGHWATER_URL + path))
+
+
+def get_text(url, headers={"X-API-Key": HIGHWATER_KEY}):
+    request = urllib.request.Request(url, headers=headers)
     with urllib.request.build_opener(NoRedirects).open(request, timeout=TIMEOUT_SECONDS) as answer:
-        return json.load(answer)
+        return answer.read().decode()
 
 
-def finish(order):
+def finish(order, body):
     """Processes each signal once, in order; tests and dry runs are skipped."""
     seq, signal_id = order["seq"], order["signal_id"]
     if stopping.is_set() or seq <= state.last_seq:
@@ -190,11 +233,170 @@ def finish(order):
     elif signal_id not in logged_tests:
         say(f"skipped #{seq}, {'a test' if order['is_test'] else order['mode']}")
     logged_tests.discard(signal_id)
-    state.finish(signal_id, seq)
+    state.finish(signal_id, seq, body)
 
 
 def say(line):
     print(line, flush=True)
+
+
+# ---- seals -------------------------------------------------------------------------------------------------------------
+
+
+class Mismatch(Exception):
+    """Something that must not be: it is printed at each check until it is deleted from STATE_FILE."""
+
+
+OTHER = "another chain is shown to you than before"
+MOST_SEALS = 6  # that may pass before a signal is in one of them
+SEAL = re.compile(
+    r"(highwater/seal/v1\n(?P<origin>\S+)\n(?P<n>\d{9})\n(?P<begin>\S{20}) (?P<end>\S{20})\n(?P<commitment>\S{44})\n"
+    r"(?P<prev>\S{44})\n\d{9} \S{44}\n)\n— \S+ (?P<signature>\S+)\n"
+)
+
+
+def begin_check():
+    """Checks that what was sent is what is sealed, on a thread of its own: no signal waits for it."""
+    known, unchecked = state.seals()
+    if unchecked or "fault" in known:
+        threading.Thread(target=check, args=(known, unchecked), daemon=True).start()
+
+
+def check(known, unchecked):
+    try:
+        found = checked(known, unchecked)
+        say(f"signals up to #{found['checked_seq']} are sealed: {found['head']['n']} {found['head']['digest']}")
+        tasks.put(partial(state.keep_seals, found))
+    except Mismatch as error:
+        print(f"SEALS DO NOT MATCH: {error}", file=sys.stderr, flush=True)
+        tasks.put(partial(state.keep_seals, {**known, "fault": str(error)}))
+    except Exception as error:  # nothing is lost: the next check begins where this one did
+        print(f"seals are not checked, the next check tries again: {error}", file=sys.stderr, flush=True)
+
+
+def checked(before, delivered):
+    if "fault" in before:
+        raise Mismatch(before["fault"])
+    known, since = before.get("head"), before["checked_seq"]
+    receipts, read = read_receipts(since)
+
+    def find(name):
+        found = read(name)
+        if found is None:
+            raise Mismatch(f"{name} of the seals is missing: {OTHER}") if known else ValueError("nothing is sealed yet")
+        return found
+
+    head = parse_seal(find("head"))
+    if known and head["n"] < known["n"]:
+        head = parse_seal(find(f"{known['n']:09}"))  # a cache may have an old head
+    shown = [row for row in receipts if row["n"] <= head["n"]]  # a later one is published in a moment
+    begin = min([known["n"] if known else head["n"], *(row["n"] for row in shown)])
+    first = known if known and begin == known["n"] else parse_seal(read(f"{begin:09}") or find(f"{1:09}"))
+    chain = read_chain(read, begin, first["date"], (known or head)["origin"], head)
+    if known and chain[known["n"]]["digest"] != known["digest"]:
+        raise Mismatch(f"seal {known['n']} is not the one that you saw: {OTHER}")
+    key = known["key"] if known else find(f"keys/{head['origin'].split('/')[1]}.pem")
+    if not is_signed_by(key, head):
+        raise Mismatch(f"seal {head['n']} is not signed by the key that you know: {OTHER}")
+    for row in shown:
+        check_receipt(row, delivered.get(row["seq"]), chain[row["n"]]["commitment"])
+    last, sealed = shown[-1]["seq"] if shown else since, {row["seq"] for row in receipts}
+    seq = min((each for each in delivered if each > since and each not in sealed), default=None)
+    waiting = None if seq is None else {"seq": seq, "n": head["n"]}
+    if seq is not None and (before.get("waiting") or {}).get("seq") == seq:
+        waiting = before["waiting"]
+    if waiting and (seq < last or head["n"] > waiting["n"] + MOST_SEALS):
+        left_out = "it was left out, or is no longer one of yours"
+        raise Mismatch(f"signal {seq} was delivered to you, and no seal up to {head['n']} has it: {left_out}")
+    kept = {name: head[name] for name in ("n", "digest", "origin", "date")}
+    return {"checked_seq": last, "head": {**kept, "key": key}, "waiting": waiting}
+
+
+def read_receipts(since):
+    """The receipts of your signals after a number, and what reads the public chain: no key is sent there."""
+    receipts, path = [], f"/v1/signals/seals?since={since}"
+    while path is not None:
+        page = get(path)
+        receipts += page["data"]
+        path = page["links"].get("next")
+    base = page["links"].get("seals")
+    if base is None:
+        raise ValueError("the service does not say where its seals are")
+
+    def read(name):
+        try:
+            return get_text(base + name, {})
+        except urllib.error.HTTPError as error:
+            if error.code != 404:
+                raise
+            return None
+
+    return receipts, read
+
+
+def parse_seal(text):
+    found = SEAL.fullmatch(text)
+    if found is None:
+        raise Mismatch("a published seal has another form: it was altered")
+    digest = to_base64(sha256(text.encode()))
+    return {**found.groupdict(), "text": found[1], "n": int(found["n"]), "digest": digest, "date": found["end"][:10]}
+
+
+def read_chain(read, begin, day, origin, head):
+    """The seals from a number, of a day, to the head: of each day that is over from its file, else one by one."""
+    seals = {head["n"]: head}
+    while day < head["date"]:
+        for found in SEAL.finditer(read(f"days/{day}") or ""):
+            seals[int(found["n"])] = parse_seal(found[0])
+        day = str(date.fromisoformat(day) + timedelta(days=1))
+    for n in range(begin, head["n"] + 1):
+        if n not in seals:
+            single = read(f"{n:09}")
+            if single is None:
+                raise Mismatch(f"seal {n} is missing: withheld or removed")
+            seals[n] = parse_seal(single)
+        seal, before = seals[n], seals.get(n - 1) if n > begin else None
+        if seal["n"] != n or before and (seal["prev"], seal["begin"]) != (before["digest"], before["end"]):
+            raise Mismatch(f"seal {n} does not continue seal {n - 1}: one of the two was altered, or the chain was forked")
+        if seal["origin"] != origin:
+            raise Mismatch(f"seal {n} is of {seal['origin']}, not of {origin}: another chain began; ask why")
+    return seals
+
+
+def is_signed_by(key, seal):
+    """By the command openssl, 1.1.1 or newer: Python has no Ed25519 of its own."""
+    if shutil.which("openssl") is None:
+        if not hasattr(is_signed_by, "said"):
+            is_signed_by.said = True
+            say("there is no openssl on this machine: signatures of seals are not checked, everything else is")
+        return True
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, name) for name in ("key", "text", "signature")]
+        for path, content in zip(paths, (key.encode(), seal["text"].encode(), base64.b64decode(seal["signature"])[4:])):
+            with open(path, "wb") as file:
+                file.write(content)
+        names = ("-inkey", "-in", "-sigfile")
+        options = [word for pair in zip(names, paths) for word in pair]
+        command = ["openssl", "pkeyutl", "-verify", "-pubin", "-rawin", *options]
+        return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def check_receipt(row, body, commitment):
+    salt, seal_salt = base64.b64decode(row["r"]), base64.b64decode(row["s_n"])
+    line = sha256(salt + (body or "").encode()).hex()
+    if body is not None and (len(salt) != 32 or line not in row["batch"].split("\n")):
+        raise Mismatch(f"signal {row['seq']} as it was delivered is not in the batch of seal {row['n']}: it was altered")
+    digest = sha256(seal_salt + sha256(row["batch"].encode()))
+    if len(seal_salt) != 32 or to_base64(digest) != commitment:
+        raise Mismatch(f"the batch of signal {row['seq']} is not what seal {row['n']} commits to: it was altered later")
+
+
+def sha256(content):
+    return hashlib.sha256(content).digest()
+
+
+def to_base64(content):
+    return base64.b64encode(content).decode()
 
 
 # ---- server ------------------------------------------------------------------------------------------------------------
@@ -217,7 +419,7 @@ class Receiver(BaseHTTPRequestHandler):
         order = parse(body)
         if order is None:
             return self.answer(400, "not a signal")
-        pushes.put((order, to_number(self.headers.get("X-Prev-Seq", ""))))
+        tasks.put(partial(receive, order, to_number(self.headers.get("X-Prev-Seq", "")), body.decode(errors="replace")))
         self.answer(200, "ok")  # at once: if the answer is late, the signal is sent again
 
     def answer(self, status, text):
@@ -248,15 +450,15 @@ def to_number(text):
 
 def stop(*_):
     stopping.set()
-    pushes.put(None)
+    tasks.put(None)
 
 
-def next_push(pull_at):
-    """The next push, or () when it is time for a pull."""
+def next_task(at):
+    """The next push, or nothing if a pull or a check is due at that time."""
     try:
-        return pushes.get(timeout=max(0, pull_at - time.monotonic()))
+        return tasks.get(timeout=max(0, at - time.monotonic()))
     except queue.Empty:
-        return ()
+        return None
 
 
 def main():
@@ -265,15 +467,18 @@ def main():
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     say(f"listening on http://{ADDRESS[0]}:{server.server_port}/signals")
-    push, pull_at = (), 0.0
+    pull_at, check_at = 0.0, time.monotonic() + SEALS_SECONDS
     while not stopping.is_set():  # finishes the current trade and exits; the rest is pulled at the next start
+        task = next_task(min(pull_at, check_at))
+        if task is None and time.monotonic() >= check_at:
+            task, check_at = begin_check, time.monotonic() + SEALS_SECONDS
+        elif task is None:
+            task, pull_at = pull, time.monotonic() + PULL_SECONDS
         try:
-            receive(*push) if push else pull()
+            if not stopping.is_set():
+                task()
         except Exception as error:  # logged; nothing is lost: the next pull begins after the last finished signal
             print(f"not finished, the next pull tries again: {error}", file=sys.stderr, flush=True)
-        if not push:
-            pull_at = time.monotonic() + PULL_SECONDS
-        push = next_push(pull_at)
     server.shutdown()
 
 

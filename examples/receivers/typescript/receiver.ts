@@ -9,7 +9,8 @@
 //   push   POST /signals: verify, answer 200, then work               within a second after a strategy fires
 //   pull   at the start, every minute, and when a push shows a gap    everything that no push delivered
 //   state  STATE_FILE, a line per finished signal                     no signal is processed twice after a restart
-import { createHmac, timingSafeEqual } from 'node:crypto'
+//   check  some minutes after a signal: it is sealed in public        nobody can change later what was sent to you
+import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
 import { existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -54,6 +55,8 @@ const HIGHWATER_KEY = required('HIGHWATER_KEY')
 const SECRETS = [required('WEBHOOK_SECRET'), env.WEBHOOK_SECRET_OLD ?? ''].filter(secret => secret !== '')
 const STATE_FILE = env.STATE_FILE ?? 'receiver.state'
 const PULL_SECONDS = Number(env.PULL_SECONDS ?? 60)
+/** `SEALS=off` checks no seals. A signal is sealed within ten minutes. */
+const SEALS_SECONDS = env.SEALS === 'off' ? 0 : Number(env.SEALS_SECONDS ?? 720)
 
 /** The version that this file was written for. Fields of another one may mean something else: read its changes first. */
 const SCHEMA_VERSION = '1.0'
@@ -113,9 +116,18 @@ function isEqual(one: string, other: string): boolean {
  */
 type Line =
   | { readonly epoch: string; readonly from: number }
-  | { readonly seq: number; readonly signal_id: string }
+  | { readonly seq: number; readonly signal_id: string; readonly body: string }
+  | { readonly seals: Seals }
 
-const state = { epoch: '', from: 0, lastSeq: 0, done: new Set<string>() }
+const state = {
+  epoch: '',
+  from: 0,
+  lastSeq: 0,
+  done: new Set<string>(),
+  seals: undefined as Seals | undefined,
+  /** The exact text of signals that are not checked yet, by their numbers. */
+  unchecked: new Map<number, string>(),
+}
 if (existsSync(STATE_FILE)) {
   const text = readFileSync(STATE_FILE, 'utf8')
   const whole = text.slice(0, text.lastIndexOf('\n') + 1) // a crash may have left half a line
@@ -133,9 +145,13 @@ function remember(line: Line): void {
 
 function apply(line: Line): void {
   if ('epoch' in line) Object.assign(state, { ...line, lastSeq: line.from })
-  else {
+  else if ('seals' in line) {
+    state.seals = line.seals
+    for (const seq of state.unchecked.keys()) if (seq <= line.seals.checked_seq) state.unchecked.delete(seq)
+  } else {
     state.done.add(line.signal_id)
     state.lastSeq = Math.max(state.lastSeq, line.seq)
+    if (line.body !== undefined) state.unchecked.set(line.seq, line.body) // lines of earlier releases have none
   }
 }
 
@@ -158,7 +174,7 @@ let firstPushed = Number.POSITIVE_INFINITY
 const loggedTests = new Set<string>()
 
 /** A push. `X-Prev-Seq` is the signal that was sent to you before this one: if you have not processed it, pull. */
-async function receive(signal: Signal, prevSeq: number): Promise<void> {
+async function receive(signal: Signal, prevSeq: number, body: string): Promise<void> {
   if (state.done.has(signal.signal_id)) return
   if (signal.is_test) {
     loggedTests.add(signal.signal_id)
@@ -166,7 +182,7 @@ async function receive(signal: Signal, prevSeq: number): Promise<void> {
   }
   firstPushed = Math.min(firstPushed, signal.seq)
   const isNext = state.epoch !== '' && prevSeq <= state.lastSeq && signal.seq > state.lastSeq // else the log may be another
-  await (isNext ? finish(signal) : pull()) // a pull returns this one too, in order
+  await (isNext ? finish(signal, body) : pull()) // a pull returns this one too, in order
 }
 
 /** Everything after the last finished signal, page by page. */
@@ -176,28 +192,45 @@ async function pull(): Promise<void> {
     remember({ epoch, from: state.epoch === '' ? Math.min(seq, firstPushed - 1) : state.from })
     console.log(`the log is ${epoch}: everything after #${state.from} is read`)
   }
+  if (state.seals === undefined) remember({ seals: { checked_seq: state.lastSeq } })
   let path: string | undefined = `/v1/signals/history?since=${state.lastSeq}&limit=${PAGE}`
   while (path !== undefined && !isStopping) {
-    const { data, links }: Page<unknown[]> = await get(path)
-    for (const row of data) await finish(toSignal(row))
+    const text = await getText(path)
+    const { data, links }: Page<unknown[]> = JSON.parse(text)
+    const rows = rowsOf(text)
+    for (const [i, row] of data.entries()) await finish(toSignal(row), rows[i] ?? '')
     path = links.next
   }
 }
 
-type Page<Data> = { readonly data: Data; readonly links: { readonly next?: string } }
+type Page<Data> = { readonly data: Data; readonly links: { readonly next?: string; readonly seals?: string } }
 
-async function get<Data>(path: string): Promise<Page<Data>> {
+/** The exact text of each row: serialised again it may differ. */
+function rowsOf(page: string): string[] {
+  const rows: string[] = []
+  let [depth, begin] = [0, 0]
+  for (const { 0: token, index } of page.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if ('[{'.includes(token) && ++depth === 3) begin = index
+    if (']}'.includes(token) && --depth === 2) rows.push(page.slice(begin, index + 1))
+    if (depth === 1 && token === ']') break
+  }
+  return rows
+}
+
+const get = async <Data>(path: string): Promise<Page<Data>> => JSON.parse(await getText(path)) // the documented shape
+
+async function getText(path: string): Promise<string> {
   const response = await fetch(HIGHWATER_URL + path, {
     headers: { 'x-api-key': HIGHWATER_KEY },
     redirect: 'error', // the key is sent to no other server
     signal: AbortSignal.timeout(PULL_TIMEOUT_MS),
   })
-  if (response.ok) return (await response.json()) as Page<Data> // the documented shape
+  if (response.ok) return response.text()
   throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
 }
 
 /** Processes each signal once, in order; tests and dry runs are skipped. */
-async function finish(signal: Signal): Promise<void> {
+async function finish(signal: Signal, body: string): Promise<void> {
   const { schema_version, signal_id, seq, mode, is_test } = signal
   if (isStopping || seq <= state.lastSeq) return
   if (schema_version !== SCHEMA_VERSION)
@@ -205,8 +238,180 @@ async function finish(signal: Signal): Promise<void> {
   if (state.done.has(signal_id)) console.log(`skipped #${seq}, done before`)
   else if (mode === 'LIVE' && is_test === false) await trade(signal)
   else if (!loggedTests.delete(signal_id)) console.log(`skipped #${seq}, ${is_test ? 'a test' : mode}`)
-  remember({ seq, signal_id })
+  remember({ seq, signal_id, body })
 }
+
+// ---- seals -------------------------------------------------------------------------------------------------------------
+
+/** What is known of the public chain of seals: the newest one that was seen, and what was wrong. */
+type Seals = {
+  readonly checked_seq: number
+  readonly head?: Pick<Seal, 'n' | 'digest' | 'origin' | 'date'> & { readonly key: string }
+  /** The first signal without a receipt, and the newest seal when that was found. */
+  readonly waiting?: { readonly seq: number; readonly n: number } | undefined
+  readonly fault?: string
+}
+
+type Receipt = {
+  readonly seq: number
+  readonly n: number
+  readonly r: string
+  readonly s_n: string
+  readonly batch: string
+}
+
+/** Something that must not be: it is printed at each check until its line is deleted from STATE_FILE. */
+class Mismatch extends Error {}
+
+function fail(sentence: string): never {
+  throw new Mismatch(sentence)
+}
+
+const OTHER = 'another chain is shown to you than before'
+
+/** The seals that may pass before a signal is in one of them. */
+const MOST_SEALS = 6
+
+/** Checks that what was sent is what is sealed, beside the work: no signal waits for it. */
+async function checkSeals(): Promise<void> {
+  const { seals } = state
+  if (seals === undefined || (state.unchecked.size === 0 && seals.fault === undefined)) return
+  try {
+    remember({ seals: await checked(seals, new Map(state.unchecked)) })
+    console.log(
+      `signals up to #${state.seals?.checked_seq} are sealed: ${state.seals?.head?.n} ${state.seals?.head?.digest}`,
+    )
+  } catch (error) {
+    if (!(error instanceof Mismatch))
+      return console.error(`seals are not checked, the next check tries again: ${error}`)
+    console.error(`SEALS DO NOT MATCH: ${error.message}`)
+    if (seals.fault === undefined) remember({ seals: { ...seals, fault: error.message } })
+  }
+}
+
+async function checked(before: Seals, delivered: ReadonlyMap<number, string>): Promise<Seals> {
+  if (before.fault !== undefined) fail(before.fault)
+  const { head: known, checked_seq: since } = before
+  const { receipts, read } = await readReceipts(since)
+  const find = async (name: string) =>
+    (await read(name)) ??
+    (known ? fail(`${name} of the seals is missing: ${OTHER}`) : Promise.reject('nothing is sealed yet'))
+  let head = parseSeal(await find('head'))
+  if (known && head.n < known.n) head = parseSeal(await find(nameOf(known.n))) // a cache may have an old head
+  const shown = receipts.filter(({ n }) => n <= head.n) // a later one is published in a moment
+  const from = Math.min(known?.n ?? head.n, ...shown.map(({ n }) => n))
+  const first = from === known?.n ? known : parseSeal((await read(nameOf(from))) ?? (await find(nameOf(1))))
+  const chain = await readChain(read, from, first.date, known?.origin ?? head.origin, head)
+  if (known && chain.get(known.n)?.digest !== known.digest)
+    fail(`seal ${known.n} is not the one that you saw: ${OTHER}`)
+  const key = known?.key ?? (await find(`keys/${head.origin.split('/')[1]}.pem`))
+  const signature = Buffer.from(head.signature, 'base64').subarray(4)
+  if (!verify(null, Buffer.from(head.text), createPublicKey(key), signature))
+    fail(`seal ${head.n} is not signed by the key that you know: ${OTHER}`)
+  for (const each of shown) checkReceipt(each, delivered.get(each.seq), chain.get(each.n)?.commitment)
+  const checked_seq = shown.at(-1)?.seq ?? since
+  const sealed = receipts.map(({ seq }) => seq)
+  const seq = Math.min(...[...delivered.keys()].filter(each => each > since && !sealed.includes(each)))
+  const n = before.waiting?.seq === seq ? before.waiting.n : head.n
+  if (seq < checked_seq || head.n > n + MOST_SEALS)
+    fail(
+      `signal ${seq} was delivered to you, and no seal up to ${head.n} has it: it was left out, or is no longer one of yours`,
+    )
+  const { digest, origin, date } = head
+  return {
+    checked_seq,
+    head: { n: head.n, digest, origin, date, key },
+    waiting: seq === Infinity ? undefined : { seq, n },
+  }
+}
+
+/** The receipts of your signals after a number, and what reads the public chain: no key is sent there. */
+async function readReceipts(since: number) {
+  const receipts: Receipt[] = []
+  let path: string | undefined = `/v1/signals/seals?since=${since}`
+  let base: string | undefined
+  while (path !== undefined) {
+    const { data, links }: Page<Receipt[]> = await get(path)
+    receipts.push(...data)
+    path = links.next
+    base = links.seals
+  }
+  const read = async (name: string): Promise<string | null> => {
+    const response = await fetch(base + name, { signal: AbortSignal.timeout(PULL_TIMEOUT_MS) })
+    if (response.ok) return response.text()
+    if (response.status === 404) return null
+    throw new Error(`${base}${name} answered ${response.status}`)
+  }
+  if (base !== undefined) return { receipts, read }
+  throw new Error('the service does not say where its seals are')
+}
+
+const nameOf = (n: number): string => String(n).padStart(9, '0')
+
+const SEAL =
+  /^(highwater\/seal\/v1\n(\S+)\n(\d{9})\n(\S{20}) (\S{20})\n(\S{44})\n(\S{44})\n\d{9} \S{44}\n)\n— \S+ (\S+)\n$/
+
+function parseSeal(seal: string) {
+  const [all, text = '', origin = '', n, begin, end = '', commitment, prev, signature = ''] =
+    SEAL.exec(seal) ?? fail('a published seal has another form: it was altered')
+  const digest = sha256(all).toString('base64')
+  return {
+    text,
+    origin,
+    n: Number(n),
+    begin,
+    end,
+    commitment,
+    prev,
+    signature,
+    digest,
+    date: end.slice(0, 10),
+  }
+}
+
+type Seal = ReturnType<typeof parseSeal>
+type ReadSeals = (name: string) => Promise<string | null>
+
+/** The seals from a number, of day `date`, to the head: of each day that is over from its file, else one by one. */
+async function readChain(read: ReadSeals, from: number, date: string, origin: string, head: Seal) {
+  const seals = new Map([[head.n, head]])
+  for (
+    let day = date;
+    day < head.date;
+    day = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+  )
+    for (const each of (await read(`days/${day}`))?.match(/^highwater[^—]+—.+\n/gm) ?? [])
+      seals.set(Number(each.split('\n')[2]), parseSeal(each))
+  for (let n = from; n <= head.n; n++) {
+    const missing = `seal ${n} is missing: withheld or removed`
+    const seal = seals.get(n) ?? parseSeal((await read(nameOf(n))) ?? fail(missing))
+    const before = n === from ? null : seals.get(n - 1)
+    if (seal.n !== n || (before && (seal.prev !== before.digest || seal.begin !== before.end)))
+      fail(`seal ${n} does not continue seal ${n - 1}: one of the two was altered, or the chain was forked`)
+    if (seal.origin !== origin)
+      fail(`seal ${n} is of ${seal.origin}, not of ${origin}: another chain began; ask why`)
+    seals.set(n, seal)
+  }
+  return seals
+}
+
+function checkReceipt(
+  { seq, n, r, s_n, batch }: Receipt,
+  body: string | undefined,
+  commitment?: string,
+): void {
+  const [salt, sealSalt] = [Buffer.from(r, 'base64'), Buffer.from(s_n, 'base64')]
+  const line = sha256(salt, body ?? '').toString('hex')
+  if (body !== undefined && (salt.length !== 32 || !batch.split('\n').includes(line)))
+    fail(`signal ${seq} as it was delivered is not in the batch of seal ${n}: it was altered`)
+  if (sealSalt.length !== 32 || sha256(sealSalt, sha256(batch)).toString('base64') !== commitment)
+    fail(`the batch of signal ${seq} is not what seal ${n} commits to: it was altered later`)
+}
+
+const sha256 = (...parts: (Uint8Array | string)[]): Buffer =>
+  createHash('sha256')
+    .update(Buffer.concat(parts.map(part => Buffer.from(part))))
+    .digest()
 
 // ---- server ------------------------------------------------------------------------------------------------------------
 
@@ -218,7 +423,7 @@ app.post('/signals', bodyLimit({ maxSize: MOST_BODY_BYTES }), async c => {
   const signal = parse(body)
   if (signal === null) return c.text('not a signal', 400)
   const prevSeq = Number(c.req.header('x-prev-seq') || Number.POSITIVE_INFINITY)
-  doLater(() => receive(signal, prevSeq))
+  doLater(() => receive(signal, prevSeq, new TextDecoder().decode(body)))
   return c.text('ok') // at once: if the answer is late, the signal is sent again
 })
 
@@ -243,11 +448,13 @@ const server = serve(
 )
 doLater(pull)
 const timer = setInterval(() => doLater(pull), PULL_SECONDS * 1000)
+const checking = SEALS_SECONDS === 0 ? undefined : setInterval(() => void checkSeals(), SEALS_SECONDS * 1000)
 
 /** Accepts nothing new, finishes the current trade and exits; the rest is pulled at the next start. */
 function stop(): void {
   isStopping = true
   clearInterval(timer)
+  clearInterval(checking)
   server.close(() => work.then(() => process.exit(0)))
 }
 process.on('SIGTERM', stop)

@@ -25,6 +25,7 @@ import {
 } from '../../support/history/recorded-examples.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
+import { startSealed } from '../../support/signals/sealed-chain.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, isKeyless, registerParts } from '../../support/signals/signals-app.ts'
 import { undescribedFields } from '../history/described.ts'
@@ -43,13 +44,16 @@ let document: ExampledDocument
 beforeAll(async () => {
   redis = await (await sharedRedis()).connect()
   await redis.flushall()
+  const sealed = await startSealed(redis)
   service = createTestSignals(redis, {
+    privateStore: sealed.chain.privateStore,
     registering: {
       ...registerParts(redis, () => NOW_MS),
       drawBytes: base64Bytes('SecretOfAnExampleItSignsNothingAnywhere0000'),
     },
   })
   const token = await playLog()
+  await sealed.seal(1, 2, 3)
   answers = { answers: await answerAll(token), refusals: await refuseAll(token) }
   recordIfAsked('signals-examples.json', answers)
   document = exampledDocument.parse(await (await service.app.request('/openapi.json')).json())

@@ -1,13 +1,16 @@
 // Both example receivers, driven over the wire as the service drives them: every signal once, in its order.
 
+import { spawnSync } from 'node:child_process'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SignalsParts } from '#api/signals/exchange.ts'
 import { commit } from '#signals/log/commit.ts'
 import { EPOCH, HEAD } from '#signals/redis/keys.ts'
 import { runCases, selfTestCases } from '#signals/self-test.ts'
 import { atEnd } from '../../support/ends.ts'
+import { signalItem } from '../../support/seals/chain.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { ownRedis } from '../../support/servers/use-redis.ts'
 import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
@@ -15,6 +18,7 @@ import {
   copyKit,
   expectTraded,
   KITS,
+  type Kit,
   OTHER_SECRET,
   type PullService,
   type Push,
@@ -26,6 +30,7 @@ import {
   startReceiver,
   whyNot,
 } from '../../support/signals/receiver-kit.ts'
+import { startSealed } from '../../support/signals/sealed-chain.ts'
 import { createTestSender } from '../../support/signals/sender.ts'
 import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
@@ -38,9 +43,9 @@ beforeAll(async () => {
 })
 
 /** An empty log and a service of it. */
-async function openLog(): Promise<PullService> {
+async function openLog(changes: Partial<SignalsParts> = {}): Promise<PullService> {
   await redis.flushall()
-  const service = await startPullService(redis)
+  const service = await startPullService(redis, changes)
   atEnd(service.close)
   return service
 }
@@ -54,6 +59,15 @@ async function fireUpTo(from: number, to: number): Promise<void> {
 const PULL_OFTEN = { PULL_SECONDS: '0.2' }
 
 const BOTH_SECRETS = { WEBHOOK_SECRET: OTHER_SECRET, WEBHOOK_SECRET_OLD: SECRET }
+
+/** As the page of the receivers says. */
+const forgetSeals = ({ name }: Kit, folder: string): readonly [string, readonly string[]] =>
+  name === 'typescript'
+    ? ['sed', ['-i', '/"seals"/d', join(folder, 'receiver.state')]]
+    : ['python3', ['-c', FORGET, join(folder, 'receiver.sqlite')]]
+
+const FORGET =
+  "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('DELETE FROM seals'); db.commit()"
 
 /** A receiver that was asked to end has done so. */
 async function end(receiver: Receiver): Promise<void> {
@@ -290,6 +304,41 @@ describe.each(KITS)('the $name receiver', kit => {
     await receiver.prints(/not finished, .*#3 has schema version 2\.0/)
     expect(receiver.traded()).toEqual([1, 2])
     await end(receiver)
+  })
+
+  test('a receiver checks some minutes later that what it was sent is sealed, and repeats a mismatch until it is deleted from its state', async () => {
+    const sealed = await startSealed(redis)
+    const service = await openLog(sealed.changes)
+    const folder = await copyKit(kit)
+    const begin = () => startReceiver(kit, folder, service, { SEALS_SECONDS: '0.2' })
+    const first = await begin()
+    await first.prints(/everything after #0 is read/)
+    await fireUpTo(1, 2)
+    for (const seq of [1, 2]) await push(redis, first.url, seq)
+    await first.prints(/seals are not checked, the next check tries again: .*nothing is sealed yet/)
+    await sealed.seal(1, 2)
+    await first.prints(/signals up to #2 are sealed: 1 \S{44}/)
+    await fireUpTo(3, 3)
+    await push(redis, first.url, 3)
+    await expectTraded(first, [1, 2, 3])
+    await sealed.seal(signalItem(3, { action: 'short' }))
+    const mismatch =
+      /SEALS DO NOT MATCH: signal 3 as it was delivered is not in the batch of seal 2: it was altered/
+    await first.prints(mismatch)
+    await settled(redis, first) // the fault is on the disk
+    await end(first)
+    const second = await begin()
+    await second.prints(mismatch)
+    await end(second)
+    const [command, args] = forgetSeals(kit, folder)
+    expect(spawnSync(command, args).status).toBe(0)
+    const third = await begin()
+    await settled(redis, third)
+    await fireUpTo(4, 4)
+    await push(redis, third.url, 4)
+    await sealed.seal(4)
+    await third.prints(/signals up to #4 are sealed: 3 \S{44}/)
+    await end(third)
   })
 
   test('a receiver shows its key to no address that the service redirects it to', async () => {

@@ -4,13 +4,17 @@ import json
 import os
 import time
 import unittest
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest import mock
 
-from highwater_client import Highwater, HighwaterError, Signals, verify_webhook
+from highwater_client import Highwater, HighwaterError, Signals, check_seals, verify_webhook
 from proxy import Proxy
 
 URL, KEY = os.environ.get("SIGNALS_URL", ""), os.environ.get("SIGNALS_KEY", "")
 DELIVERIES = json.loads(os.environ.get("DELIVERIES", "{}"))
+CASES = os.environ.get("SEAL_CASES", "")
 
 
 @unittest.skipUnless(URL, "no SIGNALS_URL")
@@ -53,6 +57,59 @@ class Pull(unittest.TestCase):
         self.assertEqual(
             [path for path in proxy.paths if "since=0" in path][1:], ["/v1/signals/history?since=0&limit=1000"]
         )
+
+
+@unittest.skipUnless(CASES, "no SEAL_CASES")
+class Seals(unittest.TestCase):
+    def test_judges_every_case_as_the_other_client_does(self):
+        for case in json.loads(Path(CASES).read_text()):
+            with self.subTest(case["name"]):
+                objects = {name: text.encode() for name, text in case["objects"].items()}
+                delivered = {int(seq): text for seq, text in case["delivered"].items()}
+                try:
+                    state = check_seals(case["receipts"], delivered, objects.get, case["state"])
+                    says = [state["checked_seq"], state["head"]["n"]]
+                except HighwaterError as error:
+                    says = error.message if error.code == "seal_mismatch" else error.code
+                self.assertEqual(says, case["says"])
+        with self.assertRaisesRegex(HighwaterError, "not_published"):
+            check_seals([], {}, {}.get, {"checked_seq": 0})
+
+    def follow(self, url, path):
+        begin, seqs = time.time(), []
+        now = [begin]
+
+        def sleep(seconds):
+            now[0] += 721
+            if now[0] > begin + 3000:
+                raise KeyboardInterrupt
+
+        with mock.patch("time.sleep", sleep), mock.patch("time.time", lambda: now[0]):
+            try:
+                for signal in Signals(url, KEY, seals=path).signals(poll=1):
+                    seqs.append(signal["seq"])
+            except (KeyboardInterrupt, HighwaterError) as end:
+                return seqs, getattr(end, "message", "")
+
+    def test_checks_what_it_yielded_later_and_keeps_a_mismatch_until_its_file_is_removed(self):
+        altered = "signal 2 as it was delivered is not in the batch of seal 1: it was altered"
+        alter = lambda path, body: body.replace(b'"s2"', b'"s9"') if "history" in path else body  # noqa: E731
+        with TemporaryDirectory() as folder, Proxy(URL, alter=alter) as liar:
+            path = Path(folder, "seals.json")
+            self.assertEqual(self.follow(URL, path), ([1, 2, 3, 4, 5], ""))
+            self.assertEqual(json.loads(path.read_text())["checked_seq"], 5)
+            path.unlink()
+            self.assertEqual(self.follow(liar.url, path), ([1, 2, 3, 4, 5], altered))
+            self.assertEqual(self.follow(URL, path), ([1, 2, 3, 4, 5], altered))
+            path.unlink()
+            self.assertEqual(self.follow(URL, path)[1], "")
+        with Proxy(URL, answer=lambda path: (404, {}, b"") if "seals" in path else None) as mute:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                self.assertEqual(self.follow(mute.url, True)[1], "")
+                self.assertRegex(str(caught[0].message), "seals are not checked")
+                count = len(caught)
+                self.assertEqual((self.follow(mute.url, False)[1], len(caught)), ("", count))
 
 
 @unittest.skipUnless(DELIVERIES, "no DELIVERIES")

@@ -14,7 +14,7 @@ import { noteDivergence } from '#signals/live/live-record.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { liveKey } from '#signals/redis/keys.ts'
+import { liveKey, SEAL_STATE } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import { listenForTest } from '../../support/http/listen-for-test.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
@@ -87,6 +87,8 @@ test('metrics count what the process did, and show the state of the service, wit
     'highwater_redis_durable 1',
     'highwater_relay_lag_signals 0',
     'highwater_redis_up 1',
+    'highwater_seal_age_seconds 125',
+    'highwater_seals_refused 0',
   ])
     expect(text.split('\n')).toContain(line)
   expect(text).not.toMatch(/acme|north-ridge|hooks\./)
@@ -144,6 +146,26 @@ test('an alert names a live strategy that is behind, and the position that subsc
   const message =
     'alder has not decided the bar that was due 10 minutes ago, and subscribers hold its long: check `highwater live` and its feed'
   expect(sent).toMatchObject([{ kind: 'live_behind', subject: 'alder', message }])
+})
+
+test('an alert says why no seal is signed, or that none was for half an hour, and metrics show both', async () => {
+  const { alerts, sent, clock } = start()
+  alerts.look(await overview())
+  await redis.hset(SEAL_STATE, { to: NOW_MS - 1_860_000 })
+  alerts.look(await overview())
+  await redis.hset(SEAL_STATE, { refused: 'the private store has no record of seal 42: restore it' })
+  clock.ms += 3_600_000
+  alerts.look(await overview())
+  expect(sent.map(({ kind, message }) => [kind, message])).toEqual([
+    ['seal_behind', 'seal 42 ended 31 minutes ago, and none follows: see the log of the process'],
+    ['seal_refused', 'no seal follows seal 42: the private store has no record of seal 42: restore it'],
+  ])
+  const { text } = await createMetrics(overview).read()
+  expect(text).toMatch(/^highwater_seal_age_seconds 1860$/m)
+  expect(text).toMatch(/^highwater_seals_refused 1$/m)
+  await redis.del(SEAL_STATE) // as before the first seal
+  alerts.look(await overview())
+  expect(sent).toHaveLength(2)
 })
 
 test('an alert names a gap in the feed of a live strategy, once', async () => {

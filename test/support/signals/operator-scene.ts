@@ -11,6 +11,7 @@ import {
   READY_PREFIX,
   RELAY_CURSOR,
   SCHEDULES,
+  SEAL_STATE,
   webhookKey,
 } from '#signals/redis/keys.ts'
 import { setWebhook } from './operator.ts'
@@ -43,6 +44,7 @@ export async function playScene(redis: Redis): Promise<void> {
   for (const alias of ALIASES)
     await redis.hset(liveKey(alias), { cursor: NOW_MS - 5_000, live_from: NOW_MS - 864e5, mode: 'LIVE' })
   await halt(redis, 'birch')
+  await redis.hset(SEAL_STATE, { n: 42, to: NOW_MS - 125_000, refused: '', at: NOW_MS - 5_000 })
 }
 
 async function playSignal(redis: Redis, i: number): Promise<void> {

@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { type Fetch, startServer } from '#api/service/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
+import type { SignalsParts } from '#api/signals/exchange.ts'
 import { freePort } from '#cli/services/free-port.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/send/sign.ts'
@@ -56,11 +57,11 @@ export const SECRET = createWebhookSecret(seededBytes('receiver'))
 export const OTHER_SECRET = createWebhookSecret(seededBytes('rotated'))
 
 /** A service with a client, at a port that it keeps to its end. */
-export async function startPullService(redis: Redis) {
+export async function startPullService(redis: Redis, changes: Partial<SignalsParts> = {}) {
   let answer: Fetch = away
   const open = async () => {
     const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('kit'))
-    answer = createSignalsApp(signalsParts(redis).parts).fetch
+    answer = createSignalsApp(signalsParts(redis, changes).parts).fetch
     return token
   }
   const start = async () =>

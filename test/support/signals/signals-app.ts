@@ -3,6 +3,7 @@ import { createSignalsApp } from '#api/signals/app.ts'
 import type { SignalsParts, SignalsRoute } from '#api/signals/exchange.ts'
 import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
 import { createPreviewLimits } from '#signals/program/preview-limits.ts'
+import { createMemoryStore } from '../stores/memory-store.ts'
 import { BOX, delivered } from './delivery.ts'
 import { PROGRAM } from './served-program.ts'
 import { NOW_MS, seededBytes } from './signals.ts'
@@ -16,6 +17,7 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
   const clock = { ms: 0 }
   const parts: SignalsParts = {
     redis,
+    privateStore: createMemoryStore(),
     clock: { now: () => NOW_MS + clock.ms, elapsed: () => clock.ms },
     settings: {
       publicBaseUrl: 'https://signals.example.org',
