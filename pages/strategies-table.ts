@@ -10,7 +10,7 @@ import { pathText, runsOf } from './charts/path.ts'
 import { definitions } from './definitions.ts'
 import { counted, type FigureRow, figure, figureOf, isShort, NONE, shortDate, whole } from './format.ts'
 import type { Markup } from './layout.ts'
-import { liveOf } from './sheet/live.ts'
+import { liveOf, spanOf } from './sheet/live.ts'
 import { acceptedOf, aliveness, badge, LIMIT, STATES, stateName, statePopover } from './sheet/record.ts'
 import { HEADLINE, stackedCell, term } from './sheet/sections.ts'
 
@@ -50,7 +50,7 @@ function historyOf(strategy: StrategyData, snapshot: Snapshot): Markup {
     typeof ruin_t === 'string' && html`ruined on ${shortDate(ruin_t)}`,
     ended !== null && html`ended: ${ended.reason}`,
     live !== null &&
-      html`<a href="strategies/${strategy.id}/sheet.html#live">live since ${shortDate(live.since)}</a>: ${counted(live.days, 'day')}, ${whole(live.count('sealed'))} of ${whole(live.count('judged'))} in time`,
+      html`<a href="strategies/${strategy.id}/sheet.html#live">live ${spanOf(live)}</a>: ${counted(live.days, 'day')}, ${whole(live.count('sealed'))} of ${whole(live.count('judged'))} in time`,
   ].filter(part => part !== false)
   return html`${days}${window.to === null ? '' : html` to ${shortDate(window.to)}`}${present.map(part => html`, <br>${part}`)}`
 }

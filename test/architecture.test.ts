@@ -76,21 +76,14 @@ test.each([
   ['core/kernels/x.ts', "import { a } from '#core/figures/a.ts'"],
   ['core/replay/x.ts', "import type { Route } from '#core/contract/route.ts'"],
   ['core/contract/x.ts', "import {\n  a,\n  b,\n} from '#core/dataset/a.ts'"],
-  ['core/contract/x.ts', "export { a } from '#core/dataset/a.ts'"],
   ['core/figures/x.ts', "import { a } from '#core/figures/a.ts'"],
   ['core/figures/x.ts', "import { a } from '../kernels/a.ts'"],
-  ['core/figures/x.ts', "import { a } from '#core/secret/a.ts'"],
   ['core/figures/x.ts', "import { a } from '#storage/a.ts'"],
-  ['core/figures/x.ts', "import { readFile } from 'node:fs/promises'"],
   ['core/figures/x.ts', "const load = () => import('node:fs')"],
   ['core/figures/x.ts', "import 'arquero'"],
-  ['core/dataset/x.ts', "export * from 'lru-cache'"],
   ['storage/x.ts', "import { a } from '#api/a.ts'"],
-  ['pipeline/x.ts', "import { a } from '#static-build/a.ts'"],
-  ['static-build/x.ts', "import { a } from '#pipeline/a.ts'"],
   ['api/x.ts', "import { a } from '#pipeline/a.ts'"],
   ['api/history/x.ts', "import { a } from '#api/a.ts'"],
-  ['api/history/x.ts', "import { a } from '../../core/calendar.ts'"],
   ['api/x.ts', "import { a } from '#cli/a.ts'"],
   ['cli/x.ts', "import { a } from '#test/support/a.ts'"],
 ])('the rules refuse in %s the import: %s', (path, text) => {
@@ -100,7 +93,6 @@ test.each([
 test.each([
   ['core/figures/x.ts', "import { a } from '#core/kernels/a.ts'"],
   ['core/contract/payloads/x.ts', "import { a } from '../a.ts'"],
-  ['core/contract/x.ts', "import { z } from 'zod'"],
   ['api/x.ts', "import { createServer } from 'node:http'"],
   ['cli/commands/x.ts', "import about from '../../package.json' with { type: 'json' }"],
   ['core/figures/x.ts', "throw new Error(`not from '#api/a.ts'`)"],
@@ -110,28 +102,19 @@ test.each([
 
 test.each([
   ['api/x.ts', 'const now = Date.now()'],
-  ['api/x.ts', 'const now = new Date()'],
-  ['api/x.ts', 'const now = performance.now()'],
   ['pipeline/x.ts', 'const now = process.hrtime.bigint()'],
   ['pipeline/x.ts', 'const number = Math.random()'],
   ['storage/x.ts', 'const id = crypto.randomUUID()'],
   ['storage/x.ts', "import { randomBytes } from 'node:crypto'"],
   ['storage/x.ts', 'const url = process.env.STORE_URL'],
-  ['storage/x.ts', "const url = process['env'].STORE_URL"],
-  ['cli/program.ts', 'const [name] = process.argv'],
   ['cli/program.ts', 'const { env } = process'],
   ['core/x.ts', 'setTimeout(run, 5)'],
-  ['core/x.ts', 'const page = await fetch(url)'],
   ['core/x.ts', 'globalThis.seen = true'],
   ['api/x.ts', "console.log('here')"],
   ['api/x.ts', 'export default app'],
-  ['api/x.ts', 'export { app as default }'],
   ['api/x.ts', "export * from './a.ts'"],
   ['api/x.ts', "export { a } from './a.ts'"],
-  ['api/x.ts', "export type { A } from './a.ts'"],
   ['api/x.ts', 'function parse(value: any) {}'],
-  ['api/x.ts', 'const list: Array<any> = []'],
-  ['api/x.ts', 'const value = JSON.parse(text) as any'],
   ['api/x.ts', 'type Parse = (text: string) => any'],
 ])('the rules refuse in %s the line: %s', (path, line) => {
   expect(brokenRules({ path, text: `const a = 1\n${line}\n` })[0]).toContain(`${path}:2: `)
@@ -172,7 +155,6 @@ test('the rules refuse a cycle of imports and name it', () => {
 
 test.each([
   "test('unless everything holds', () => {})",
-  "test('is never red by chance', () => {})",
   "test('three words only', () => {})",
   "test.each([1, 2])('%s and %s is %s too', n => {})",
   'test.skipIf(x)(\n  `$name of a book`,\n  () => {},\n)',
@@ -196,7 +178,6 @@ test('the rules allow the title of a group, and a title that holds a quote or st
 test.each([
   "const folder = await mkdtemp(join(tmpdir(), 'x-'))",
   'onTestFinished(() => server.close())',
-  'afterAll(() => rm(folder, { recursive: true }))',
   'fc.assert(fc.property(fc.integer(), n => {}))',
 ])('the rules refuse in a test: %s', line => {
   expect(ownWays({ path: 'test/x.test.ts', text: `${line}\n` })).toEqual([`test/x.test.ts:1: ${line}`])

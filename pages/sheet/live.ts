@@ -77,7 +77,7 @@ export function liveSection(live: Live): Markup {
   const all = { n_days: days }
   const embargo = dataset.embargo_days
   const opened = embargo === 0 ? 'when their day is over' : `${counted(embargo, 'day')} later`
-  return html`<p class="note">${dataset.synthetic ? html`<strong>Simulated</strong>: prices, signals and the times of the seals are made up. ` : ''}Live signals are sealed in a public chain and opened ${opened}; here they are beside the entries of the replay. Times are ${clockOfSeals(seals)}. In time: before the next close of its bars, and within 15 minutes of its fill, which is the replay's, also that of a sealed entry. At base risk, all live days. ${serviceLink(dataset, '/docs/guides/figures#v1strategiessidlive', 'Definitions')}</p>
+  return html`<p class="note">${dataset.synthetic ? html`<strong>Simulated</strong>: prices, signals and the times of the seals are made up. ` : ''}Live signals are sealed in a public chain and opened ${opened}; here they are beside the entries of the replay. Times are ${clockOfSeals(seals)}. In time: sealed before the next close of the bars, and within 15 minutes of the fill; a fill is the replay's, also that of a sealed entry. At base risk, all live days. ${serviceLink(dataset, '/docs/guides/figures#v1strategiessidlive', 'Definitions')}</p>
 ${entriesTable(live)}
 <div class="columns"><div>${comparisonTable(
     [
@@ -107,7 +107,7 @@ function entriesTable({ input, seals, since, opened_to, count }: Live): Markup {
   }
   const gaps = seals.gaps.map(each => [Date.parse(each.from), Date.parse(each.to)] as const)
   const own = gaps.filter(gap => gap[1] > from && gap[0] < to)
-  return html`<table class="entries"><thead><tr><th scope="col">Entries</th><th scope="col">${whole(count('judged'))} judged</th><th scope="col">${shortDate(since)} ${shortDate(opened_to)}</th></tr></thead>
+  return html`<table class="entries"><thead><tr><th scope="col" colspan="2">${counted(count('judged'), 'entry', 'entries')} judged</th><th scope="col">${shortDate(since)} ${shortDate(opened_to)}</th></tr></thead>
 <tbody>${WORDS.map(([word, name]) => row(name, count(word), strokesOf(word)))}${row(
     'Gaps between seals',
     own.length,
@@ -119,7 +119,7 @@ function entriesTable({ input, seals, since, opened_to, count }: Live): Markup {
 function eventsOf({ live: { events, signals } }: Live): Markup {
   const byHand = signals.filter(({ by, mode }) => by.startsWith('operator:') && mode === 'LIVE')
   const fired = [...Map.groupBy(byHand, ({ by }) => by)].map(([by, own]) => {
-    const text = `the last of ${counted(own.length, 'signal')} fired by hand by ${by}`
+    const text = `fired by hand by ${by}${own.length > 1 ? `, the last of ${whole(own.length)} times` : ''}`
     return { at: own.at(-1)!.timestamp, text }
   })
   const ordered = events.map(({ at, event, alias, by, why }) => {

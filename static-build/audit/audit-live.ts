@@ -26,6 +26,7 @@ import {
   commitmentToItem,
   dateOf,
   parseBatch,
+  parseItem,
   parseOpening,
   SEAL_MS,
   seqOf,
@@ -73,7 +74,7 @@ export async function auditLive(order: LiveOrder): Promise<LiveAudit> {
       keys.check,
       checkChain(seals, keys.pemOf, order.seen),
       await checkTimes(order, read, seals),
-      checkOpenings(seals, opened, data?.window.to ?? ''),
+      checkOpenings(order, seals, opened, data?.window.to ?? ''),
       ...(order.tsaCa === null ? [] : [await checkStamps(order, order.tsaCa, seals, read)]),
       ...(order.receipts === null ? [] : [checkReceipts(order.receipts, seals, opened)]),
       await checkRecords(read, seals, data),
@@ -149,14 +150,10 @@ function checkChain(
     )
   const [first, last] = [seals[0]!.seal, seals.at(-1)!.seal]
   const gaps = gapsOf(seals, SEAL_MS)
-  const notes = [
-    ...startsOf(seals).map(
-      ({ seal: { n, origin, fromMs } }) => `seal ${n} begins ${origin} at ${toIsoInstant(fromMs)}`,
-    ),
-    ...gaps.map(({ n, fromMs, toMs }) => `seal ${n} spans ${toIsoInstant(fromMs)} to ${toIsoInstant(toMs)}`),
-  ]
-  const spans = gaps.length === 0 ? '' : `, ${gaps.length} of more than ten minutes`
-  const summary = `${seals.length} seals from ${toIsoInstant(first.fromMs)} to ${toIsoInstant(last.toMs)}, each signed and with the digest of the one before${spans}`
+  const notes = startsOf(seals).map(({ seal }) => `seal ${seal.n} begins the chain ${seal.origin}`)
+  const summary =
+    `${seals.length} seals from ${toIsoInstant(first.fromMs)} to ${toIsoInstant(last.toMs)}, each signed and with the digest of the ` +
+    `one before; ${gaps.length} span more than ten minutes`
   return checkOf('chain', summary, faults, notes)
 }
 
@@ -193,16 +190,17 @@ async function checkTimes(
     else if (Date.parse(at) > seal.toMs)
       faults.push(`seal ${seal.n} of ${toIsoInstant(seal.toMs)} names an entry of ${at}: it is dated back`)
   }
-  const bound = `${named.length} times in the log of versions`
-  return checkOf(
-    'times',
-    `the newest ends at ${toIsoInstant(toMs)} by the publisher's clock; borne out ${bound}`,
-    faults,
-  )
+  const summary = `the newest ends at ${toIsoInstant(toMs)} by the publisher's clock; seals name ${named.length} entries of the log of versions`
+  return checkOf('times', summary, faults)
 }
 
-function checkOpenings(seals: readonly PublicSeal[], opened: Opened, end: string): Check {
-  const { items, lost, skipped, openedTo, faults: found } = opened
+function checkOpenings(
+  { tsaCa }: LiveOrder,
+  seals: readonly PublicSeal[],
+  opened: Opened,
+  end: string,
+): Check {
+  const { items, lost, skipped, openedTo, stampedBy, faults: found } = opened
   const faults = [...found]
   const due = [...new Set(seals.map(({ seal }) => dateOf(seal)))].filter(date => date <= end)
   const withheld = due.filter(date => date > (openedTo ?? ''))
@@ -212,17 +210,32 @@ function checkOpenings(seals: readonly PublicSeal[], opened: Opened, end: string
   for (const { n } of lost)
     if (!starts.some(({ seal }) => seal.n > n))
       faults.push(`seal ${n} is said to be lost, and no chain begins after it`)
+  const reasons = new Map(
+    items.map(({ n, item }) => [n, whyAnew(item)] as const).filter(([, why]) => why !== null),
+  )
+  for (const { seal } of starts.slice(1))
+    if (dateOf(seal) <= (openedTo ?? '') && !reasons.has(seal.n))
+      faults.push(`seal ${seal.n} begins another chain, and what was sealed does not say why`)
   const notes = [
+    ...[...reasons].map(([n, why]) => `seal ${n} begins another chain. Reason: ${why}`),
     ...lost.map(({ n, why }) => `seal ${n} is lost for ever. Reason: ${why}`),
-    ...skipped.map(
-      ({ from, to }) => `${from === to ? `number ${from} is` : `numbers ${from} to ${to} are`} of no signal`,
-    ),
+    ...skipped.map(({ from, to }) => `no signal has a number from ${from} to ${to}`),
   ]
+  if (stampedBy !== null && tsaCa === null)
+    notes.push(`time stamps of ${stampedBy} were not checked: name its certificate with --tsa-ca`)
   const signals = items.filter(({ item }) => seqOf(item) !== null).length
   const summary = `${openedTo === null ? 'no day is opened yet' : `opened up to ${openedTo}`}: ${signals} signals and ${items.length - signals} events`
   const missing =
-    notes.length === 0 ? '' : `, ${lost.length} seals lost, ${skipped.length} holes in the numbers`
+    lost.length + skipped.length === 0
+      ? ''
+      : `, ${lost.length} seals lost, ${skipped.length} holes in the numbers`
   return checkOf('openings', summary + missing, faults, notes)
+}
+
+/** The reason in an item that begins a chain after another one; null of others. */
+function whyAnew(item: string): string | null {
+  const found = parseItem(item)
+  return found?.kind === 'event' && found.event.event === 'begin_anew' ? (found.event.why ?? 'none') : null
 }
 
 async function checkStamps(
@@ -236,21 +249,24 @@ async function checkStamps(
     dates.map(async date => parseOpening((await read(openingKey(date))) ?? new Uint8Array())),
   )
   const claimed = openings.flatMap(opening => opening?.stamps ?? [])
+  const bySeal = new Map(seals.map(each => [each.seal.n, each]))
   const subjects = claimed.map(({ n }) => {
-    const digest = Buffer.from(seals.find(({ seal }) => seal.n === n)?.digest ?? '', 'base64').toString('hex')
+    const digest = Buffer.from(bySeal.get(n)?.digest ?? '', 'base64').toString('hex')
     return { name: `seal ${n}`, place: sealStampPlace(n), sha256: digest }
   })
   const found = await provenTimes(reader, subjects, tsaCa)
   const faults = found.flatMap((each, i) => {
     if ('told' in each) return each.told
     const { n, at } = claimed[i]!
-    return each.at === at ? [] : `seal ${n} is said to be stamped at ${at}: ${each.line}`
+    return each.at === at
+      ? []
+      : `the opening says that seal ${n} was stamped at ${at}, and not so: ${each.line}`
   })
-  return checkOf(
-    'stamps',
-    `${claimed.length} opened seals are time-stamped by an authority that is trusted here`,
-    faults,
-  )
+  const delays = claimed.map(({ n, at }) => Date.parse(at) - (bySeal.get(n)?.seal.toMs ?? 0))
+  const latest =
+    delays.length === 0 ? '' : `, the latest ${Math.ceil(Math.max(...delays) / 60_000)} minutes after its end`
+  const summary = `${claimed.length} opened seals are time-stamped by an authority that is trusted here${latest}`
+  return checkOf('stamps', summary, faults)
 }
 
 const receipt = z.object({ seq: z.int(), n: z.int(), r: z.string(), s_n: z.string(), batch: z.string() })

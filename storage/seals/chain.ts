@@ -34,10 +34,12 @@ export type PublicSeal = { readonly seal: Seal; readonly bytes: Uint8Array; read
 /** Files that are read at the same time. */
 const READS_AT_ONCE = 32
 
-/** The seal that an object holds; null if there is none. Throws if it holds something else. */
+/** The seal that an object holds; null if there is none. Throws if it holds something else, or the seal of another number. */
 export async function readSeal(read: ReadPublic, key: string): Promise<PublicSeal | null> {
   const bytes = await read(key)
-  return bytes === null ? null : toPublic(key, bytes)
+  const found = bytes && toPublic(key, bytes)
+  if (found === null || key === SEAL_HEAD_KEY || key === sealKey(found.seal.n)) return found
+  throw new Error(`${key} holds seal ${found.seal.n}: it was altered; restore it from a copy`)
 }
 
 function toPublic(key: string, bytes: Uint8Array): PublicSeal {

@@ -91,18 +91,6 @@ test('a raised version of a module is a new history: the build explains the choi
   expect((await declared()).causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
 })
 
-test('a raised version with the same results is a new history too, and the build says how to go on', async () => {
-  const { undeclared, declared } = await changedBook({ 'strategies/oak.ts': importing('2') })
-  const refused = await undeclared()
-  expect(refused.code).toBe(1)
-  expect(refused.err).toContain(
-    'oak: module_version: 1 -> 2, which is a new history even if no published value differs: keep the old module and publish the new one under another id, or announce the restatement; if its rules are the same, restore the version 1',
-  )
-  const { out, causes } = await declared()
-  expect(out).toContain('history is restated')
-  expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
-})
-
 test('diff prints what is appended to each strategy, and a value that is gone as none, like the refusal of a build', async () => {
   const inWorld = (args: readonly string[]) => run(args, { now: () => Date.parse(NEXT_VERSION) })
   const stores = await copyStores(inject('tinyStore'))

@@ -430,16 +430,6 @@ test('import bars with --json prints one document', async () => {
   })
 })
 
-test('import bars exits 1 with file, row and reason if a file is refused, and writes nothing', async () => {
-  const { code, out, err, files } = await importing('in.csv', YAHOO.replace('2024-01-02', '2.1.2024'), BTC)
-  expect([code, out, err]).toEqual([
-    1,
-    '',
-    'the import has a problem:\n  in.csv:4: t: expected a date with the year first (2026-06-30), got "2.1.2024", whose day and month are ambiguous\n',
-  ])
-  expect(await files()).toEqual(['bars/X/1h.csv'])
-})
-
 test('import bars replaces a table with --replace alone', async () => {
   const { again, cwd } = await importing('in.csv', YAHOO, BTC)
   const second = await again()

@@ -1,10 +1,6 @@
 // What prune removes, and what the commands print for a version that was removed.
-import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { toCompactInstant } from '#core/calendar.ts'
-import { versionFolder } from '#core/contract/artifacts.ts'
 import { BEFORE } from '#test/static-build/hand-order.ts'
 import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
 import type { Stores } from '../support/books/publish-book.ts'
@@ -74,13 +70,4 @@ test.each([
   const exit = await inWorld(...args, ...storeArgs(stores))
   expect(exit).toMatchObject({ code: 1, out: '' })
   expect(exit.err).toContain(`${BEFORE} was removed by \`highwater prune\``)
-})
-
-test('a version that was removed leaves no folder behind in either store', async () => {
-  for (const path of [
-    join(fileURLToPath(stores.url), versionFolder(BEFORE)),
-    join(fileURLToPath(stores.privateUrl), toCompactInstant(BEFORE)),
-  ]) {
-    await expect(access(path), path).rejects.toThrow('ENOENT')
-  }
 })

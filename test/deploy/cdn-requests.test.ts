@@ -94,20 +94,6 @@ test.each([
   }
 })
 
-test('rolling years are computed behind nginx as by the tier alone, and revalidated', async () => {
-  const path = '/v1/strategies/beech/rolling'
-  for (const address of [path, path.replace('/v1', `/${versionFolder(TINY_VERSION)}`)]) {
-    for (const query of ['', '?format=csv', '?risk_pct=0.01', '?format=csv&risk_pct=0.01']) {
-      const behind = await ask(files.url + address + query)
-      const alone = await ask(tier.url + address + query)
-      expect([behind.status, seen(behind)]).toEqual([200, seen(alone)])
-      expect(behind.bytes.toString()).toMatch(/\d{4}-\d\d-\d\d/)
-      const again = await ask(files.url + address + query, { 'if-none-match': String(behind.headers.etag) })
-      expect([again.status, again.bytes.length]).toEqual([304, 0])
-    }
-  }
-})
-
 const SPELLINGS =
   `/v1/strategies?color=1 /v1/export?format=csv&_=1 /v1/export?x=1&period=weekly /v1/strategies/%61sh/curve /v1/./strategies
   /v1/strategies? /v1/strategies?dataset_version=${TINY_VERSION} /${versionFolder(TINY_VERSION)}/export?period=daily

@@ -135,15 +135,6 @@ async function expectKept(
   expect(asked.length).toBe(addresses.length * CODINGS.length)
 }
 
-test('the API reference and its files come from the tier once in every coding, and unchanged', async () => {
-  const page = (await ask(`${direct}/docs/reference`)).bytes.toString()
-  const assets = [...page.matchAll(/(?:src|href)="(\/docs\/[0-9a-f]{16}\/[^"]+)"/g)].map(
-    ([, path = '']) => path,
-  )
-  expect(assets).toHaveLength(2)
-  await expectKept(['/docs/reference', ...assets], direct, edge, tier)
-})
-
 test('each published file of a bucket comes from the tier once in every coding, and unchanged', async () => {
   const stores = await newS3Stores()
   const [store, privateStore] = [
@@ -211,17 +202,6 @@ test.each<[string, () => unknown, () => unknown]>([
     await expect.poll(() => statusOf(uncached), RECOVERY).toBe(200)
   },
 )
-
-test('an error answer of the tier reaches the client unchanged, and is not cached', async () => {
-  const address = unusedAddress()
-  tier.failWith(500)
-  const got = await ask(edge.url + address)
-  tier.failWith(null)
-  // Once Varnish has found the tier ill it no longer asks, and words it itself.
-  expect([500, 503]).toContain(got.status)
-  if (got.status === 500) expect(got.bytes.toString()).toBe('failed on purpose')
-  await expect.poll(() => statusOf(address), RECOVERY).toBe(200)
-})
 
 /** The last test of this file: nginx does not come back. */
 test('a CDN with nothing behind it serves cached answers, and everything else is 503 in the envelope', async () => {

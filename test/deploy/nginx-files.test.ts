@@ -91,18 +91,6 @@ test.each(CODINGS)(
   },
 )
 
-test('nginx sends the benchmark of holding the instruments in JSON and in CSV, with the columns in the manifest', async () => {
-  for (const address of ['/v1/benchmark', pin('/v1/benchmark')]) {
-    const { bytes } = await expectSame(address, {})
-    expect(JSON.parse(bytes.toString()).data.instruments).toEqual(published.instruments)
-    const { bytes: table, headers } = await expectSame(`${address}?format=csv`, {})
-    expect(headers['content-type']).toMatch(/^text\/csv/)
-    expect(table.toString().split('\r\n')[0]).toBe(
-      ['t', ...published.instruments!, 'equal_weight_book'].join(','),
-    )
-  }
-})
-
 test('the codings of a published file have different validators', async () => {
   for (const { url, encodings } of published.artifacts) {
     const etags = new Set<unknown>()

@@ -86,23 +86,6 @@ const get = (path: string, servername: string, more: RequestOptions = {}): Promi
       .end()
   })
 
-test('nginx with HTTPS sends published files and computed answers with the bytes of the history service', async () => {
-  for (const path of ['/v1/strategies', '/v1/strategies?limit=1&_=2', '/v1/nothing']) {
-    const [secure, plain] = [
-      await get(path, DATA),
-      await fetch(tier + path, { headers: { 'accept-encoding': 'identity' } }),
-    ]
-    const text = await plain.text()
-    expect([secure.status, withoutTimes(secure.text)]).toEqual([plain.status, withoutTimes(text)])
-    expect(secure.headers.etag ?? null).toBe(plain.headers.get('etag'))
-    expect(secure.headers['strict-transport-security']).toBe('max-age=31536000')
-  }
-})
-
-/** Computed answers have an instant and a duration. */
-const withoutTimes = (text: string): string =>
-  text.replaceAll(/"(?:generated_utc|timing_ms|request_id)":("[^"]*"|[\d.]+)/g, '')
-
 test('nginx speaks HTTP/2, and no TLS before 1.2', async () => {
   const session = connectHttp2(`https://127.0.0.1:${ports.https}`, secureTo(DATA))
   const stream = session.request({ ':path': '/v1/strategies', ':authority': DATA })

@@ -50,14 +50,6 @@ function strange(store: ObjectStore, id: string, times: number, act: () => Promi
   }
 }
 
-test('workers of a queue publish the bytes of one machine, each strategy by one of them', async () => {
-  const stores = createMemoryStores()
-  for (const name of ['a', 'b', 'c']) serve(workerOf(stores, { name }))
-  const counts = Object.values(await coordinate(stores, { jobs: jobsOf() }))
-  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(IDS.length)
-  await expectWhole(stores)
-})
-
 test('a store that refuses once costs another try; one that always refuses ends the build with its reason', async () => {
   const stores = createMemoryStores()
   const refuse = async () => {

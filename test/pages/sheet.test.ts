@@ -306,12 +306,12 @@ test('a sheet has each live entry under what became of it, both records, both cl
     .replaceAll(/ (?=[,:;.] )/g, '')
   for (const part of [
     ' Live Live signals are sealed in a public chain and opened 11 days later; here they are beside the entries of the replay.',
-    "Times are by the publisher's own clock; time stamps by TSA. In time: before the next close of its bars, and within 15 minutes of its fill, which is the replay's, also that of a sealed entry. At base risk, all live days.",
-    'Entries 11 judged 10 Jan 2024 20 May 2024 Sealed in time 3 Late 2 Missed 3 Halted 1 By hand 2 Sealed without a trade 0 Gaps between seals 1',
+    "Times are by the publisher's own clock; time stamps by TSA. In time: sealed before the next close of the bars, and within 15 minutes of the fill; a fill is the replay's, also that of a sealed entry. At base risk, all live days.",
+    '11 entries judged 10 Jan 2024 20 May 2024 Sealed in time 3 Late 2 Missed 3 Halted 1 By hand 2 Sealed without a trade 0 Gaps between seals 1',
     'As sealed, days on which only other entries were open have no return: 6 of 132 days; 0 shared with one in time are kept. Tracking error 3.1 %.',
     'Live since 10 January 2024: 132 days, 130 of them without a gap between seals',
     "median 10.0 min, 99 % within 90.0 min, by the publisher's own clock; median 50.0 min, 99 % within 130.0 min, by a time stamp of TSA",
-    '14 Mar 2024: the last of 2 signals fired by hand by bob 25 Feb 2024: all strategies: resume by ann 24 Feb 2024: all strategies: halt by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: live by ann.',
+    '14 Mar 2024: fired by hand by bob, the last of 2 times 25 Feb 2024: all strategies: resume by ann 24 Feb 2024: all strategies: halt by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: live by ann.',
     '52 000 seals since 9 January 2024, opened up to 20 May 2024, with 1 gap; 1 cannot be opened: The secret was lost.; 2 signal numbers in no seal, although later ones are sealed. Origin highwater/0123456789abcdef/20230505T000000Z from seal 1 on',
     'highwater verify-live ADDRESS or openssl and Python',
   ])

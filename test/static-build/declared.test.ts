@@ -143,16 +143,6 @@ test('a version that is declared lost and another one that is lost are not the s
 
 const edited = { ...oak, returns: [0.01, 0.02, 0.03], rules_sha256: 'b' }
 
-test('other files of a module under the same version stop the build, with both ways out', async () => {
-  const refused = publish(B, [edited, elm], declaring('restate', 'oak'))
-  await expect(refused).rejects.toThrow(
-    'oak: the files of its module differ, and the version of the module is the same',
-  )
-  await expect(refused).rejects.toThrow(
-    'raise its version; if they are the same, publish it with --same-rules oak --reason TEXT',
-  )
-})
-
 test('rules that are declared the same keep their date and that of the history, and the declaration is published', async () => {
   await publish(B, [edited, elm], declaring('same_rules', 'oak'))
   expect(await wordsOf()).toEqual([

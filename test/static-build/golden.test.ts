@@ -3,19 +3,11 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, inject, test } from 'vitest'
-import {
-  documentKey,
-  manifestKey,
-  privateKey,
-  TWIN_CODINGS,
-  TWIN_ENDINGS,
-  type TwinCoding,
-} from '#core/contract/artifacts.ts'
+import { documentKey, manifestKey, privateKey, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
 import { sha256 } from '#storage/digest.ts'
 import { createFileStore } from '#storage/file-store.ts'
-import { disclaimerKey, SERVED_KEY } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
@@ -35,8 +27,6 @@ beforeAll(async () => {
   manifest = await manifestIn(store, MANIFEST)
 })
 
-const DOCUMENTS = ['changes.json', 'datapackage.json', 'SHA256SUMS'] as const
-
 /** Each holds digests of compressed bytes. */
 const NOT_PORTABLE = new Set([CURRENT_KEY, pointerKey(1), documentKey(TINY_VERSION, 'SHA256SUMS')])
 
@@ -44,9 +34,6 @@ const isTwin = (key: string): boolean => Object.values(TWIN_ENDINGS).some(ending
 
 /** Binary formats are no texts to compare by line; their digests are in the manifest. */
 const isBinary = (key: string): boolean => /\.(arrow|parquet|png)$/.test(key)
-const isPage = (key: string): boolean => /\.(html|js|css|svg)$/.test(key)
-const hasTwin = (key: string, coding: TwinCoding): boolean =>
-  !isBinary(key) && (coding === 'br' || !isPage(key))
 
 /** The manifest without what depends on the machine: the compressed bytes are those of the zlib that Node brings. */
 function portable({ artifacts, documents, built_with: _code, ...rest }: Manifest): string {
@@ -70,18 +57,6 @@ test('the published tiny book is exactly the golden tree: nothing is missing, un
   expect(describeDifferences(await treeOf(createFileStore(GOLDEN)), actual)).toEqual([])
 })
 
-test('the published tiny book holds the manifest, the pointer, the artifacts and their twins, and nothing else', async () => {
-  const ofArtifacts = manifest.artifacts.flatMap(({ key }) => [
-    key,
-    ...TWIN_CODINGS.filter(coding => hasTwin(key, coding)).map(coding => `${key}${TWIN_ENDINGS[coding]}`),
-  ])
-  const documents = [...DOCUMENTS.map(name => documentKey(TINY_VERSION, name)), MANIFEST]
-  const ofNginx = [SERVED_KEY, disclaimerKey(TINY_VERSION)]
-  expect(await store.list('')).toEqual(
-    [CURRENT_KEY, 'index.html', pointerKey(1), ...ofNginx, ...documents, ...ofArtifacts].sort(),
-  )
-})
-
 test('the published tiny book keeps its snapshot and its inputs in the private store alone, the snapshot with the digests of the manifest', async () => {
   const privateStore = await openStore(privateUrl)
   const files = Object.keys(manifest.snapshot)
@@ -91,25 +66,6 @@ test('the published tiny book keeps its snapshot and its inputs in the private s
     const there = await bytesAt(privateStore, privateKey(TINY_VERSION, file))
     expect([file, sha256(there)]).toEqual([file, manifest.snapshot[file]])
   }
-})
-
-test('two trees differ in files that are missing, unexpected or changed, and each has its own message', () => {
-  const golden = new Map([
-    ['a', 'one\ntwo\n'],
-    ['b', 'same'],
-    ['c', 'gone'],
-  ])
-  const actual = new Map([
-    ['b', 'same'],
-    ['a', 'one\ntwenty\n'],
-    ['d', 'new'],
-  ])
-  expect(describeDifferences(golden, actual)).toEqual([
-    'missing: c',
-    'unexpected: d',
-    'changed: a in line 2: expected "one\\ntwo\\n", got "one\\ntwenty\\n"',
-  ])
-  expect(describeDifferences(golden, golden)).toEqual([])
 })
 
 /** What a page leads to or loads, but for other sites. A link to `/docs` would be a file at the root of the copy. */

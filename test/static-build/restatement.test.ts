@@ -12,14 +12,7 @@ import {
   publishInMemory,
   storesAfter,
 } from '#test/support/books/publish-in-memory.ts'
-import {
-  BEFORE,
-  changesIn,
-  dataIn,
-  publishInProcess,
-  publishReturns,
-  publishStrategies,
-} from './hand-order.ts'
+import { BEFORE, changesIn, dataIn, publishInProcess, publishReturns } from './hand-order.ts'
 import { describeDifferences, digestsOf } from './tree.ts'
 
 const NEXT = '2024-06-02T00:15:00Z'
@@ -32,9 +25,6 @@ const openBefore = storesAfter(own => publishInProcess(own, BEFORE))
 beforeEach(async () => {
   stores = await openBefore()
 })
-
-/** What was published, and a day more. */
-const GROWN = [0.01, -0.02, 0.03, 0.01, 0.04]
 
 const publish = (returns: readonly number[], changes: Partial<PublishOrder> = {}) =>
   publishReturns(stores, NEXT, returns, changes)
@@ -72,17 +62,6 @@ test('a version in another snapshot format is compared with none: the build ends
   )
   await publish(returns, { declared: declareAll('a test') })
   expect(await changesOf(NEXT)).toMatchObject({ history_restated: true, not_compared: [BEFORE] })
-})
-
-const rescale = (changes: Partial<PublishOrder> = {}) =>
-  publishStrategies(stores, NEXT, [{ id: 'oak', returns: GROWN, base_risk_pct: 0.01 }], changes)
-
-test('another base risk of a reported series is refused with the strategy, the old and the new value', async () => {
-  const refused = rescale()
-  await expect(refused).rejects.toThrow(RestatementError)
-  await expect(refused).rejects.toThrow(
-    'oak: base_risk_pct: 0.02 -> 0.01, which changes every figure at another risk level',
-  )
 })
 
 const altered = [0.01, -0.02, 0.0301, 0.01, 0.04]

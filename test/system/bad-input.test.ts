@@ -11,7 +11,6 @@ import { type ServingProcess, servedVersion, startServing } from '../support/his
 import { buildArgs, contentOf, copyStores, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 
-const BARS = 'bars/BTCUSDT-PERP/1d.csv'
 const LEDGER = 'ledgers/beech.csv'
 const MODULE = 'strategies/ash.ts'
 
@@ -49,25 +48,6 @@ test.each(BAD_BOOKS)(
     for (const part of expected) expect(stderr).toContain(part)
   },
 )
-
-test('a build of a book with a problem in every file names them all at once', async () => {
-  const book = await damagedBook(async dir => {
-    await editRow(BARS, 10, row => row.replace(/,[^,]*,([^,]*)$/, ',NaN,$1'))(dir)
-    await editRow(BARS, 20, row => row.replace(/,[^,]*,([^,]*)$/, ',-1,$1'))(dir)
-    await editRow('returns/elm.csv', 7, row => row.replace(/,.*/, ',two'))(dir)
-    await editRow(LEDGER, 3, row => row.replace('short', 'buy'))(dir)
-    await edit('catalogue.yaml', text => text.replace('name: Yew', 'nome: Yew'))(dir)
-  })
-  const stderr = await expectRefusal(book)
-  const places = [`${BARS}:10:`, `${BARS}:20:`, 'returns/elm.csv:7:', `${LEDGER}:3:`, 'catalogue.yaml:12:']
-  for (const place of places) expect(stderr).toContain(`\n  ${place}`)
-})
-
-test('a build of an empty folder, or of none, publishes nothing', async () => {
-  const empty = await lastingFolder()
-  expect(await expectRefusal(empty)).toContain('catalogue.yaml')
-  expect(await expectRefusal(join(empty, 'nowhere'))).toContain('nowhere')
-})
 
 test('a build of the past does not take the served window back, unless it names its version and may alter history', async () => {
   const own = await copyStores(inject('tinyStore'))
@@ -126,14 +106,4 @@ function edit(path: string, change: (text: string) => string): Damage {
     if (changed === text) throw new Error(`the damage left ${path} as it was`)
     await writeFile(file, changed)
   }
-}
-
-/** Rewrites one line of a file, counted from 1 as editors count. */
-function editRow(path: string, row: number, change: (line: string) => string): Damage {
-  return edit(path, text =>
-    text
-      .split('\n')
-      .map((line, i) => (i === row - 1 ? change(line) : line))
-      .join('\n'),
-  )
 }

@@ -1,6 +1,5 @@
 // Builds on a fleet of processes that are killed, frozen and cut off: the bytes of one machine each time, and its words.
 import { cp, readFile, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
@@ -28,7 +27,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const STRATEGIES = 4
 
 /** A command in this process. */
-const here = (args: readonly string[]) => run(args, { now: Date.now, pause: ms => pause(ms) })
+const here = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  run(args, { env, now: Date.now, elapsed: () => performance.now(), pause: ms => pause(ms) })
 
 let whole: Record<string, string>
 
@@ -67,40 +67,20 @@ const rendered = async (stores: Stores, count: number): Promise<void> => {
     const lines = keys.filter(key => key.includes('/render/results/'))
     return lines.length >= count || (await pointerOf(stores)) !== null
   }
-  await expect.poll(isReached).toBe(true)
+  await expect.poll(isReached, { interval: 200 }).toBe(true)
 }
 
-/** Writes of a worker before or after which it is killed: while it computes, and while it writes files; `make soak` has others. */
-const KILLED_AT = [4, 13]
+/** Sums what each worker did. */
+const sum = (counts: Record<string, number> = {}) => Object.values(counts).reduce((all, one) => all + one, 0)
 
-test(`modules, ledgers and returns have the bytes of one machine if a share of a fleet is killed at ${KILLED_AT.length} of its writes`, async () => {
-  const stores = await withStart(newStores())
-  const ground = await fileGround()
-  const building = startHighwater([...buildOn(stores), '--json'])
-  for (const nth of KILLED_AT) {
-    const exit = await ground.runUntil(shareOf(stores, '1/2'), { at: { nth }, isDone: nth % 2 === 0 })
-    expect(exit, `${exit.stdout}${exit.stderr}`).toMatchObject({ signal: 'SIGKILL' })
-  }
-  const shares = await Promise.all(['1/2', '2/2'].map(share => highwater(shareOf(stores, share))))
-  expect(shares.map(({ code }) => code)).toEqual([0, 0])
-  const printed = shares.map(({ stderr }) => stderr).join('') // of a share that is slower the run may be over before its last phase
-  for (const phase of PHASES) expect(printed).toContain(`every task of the run night is done (${phase})`)
-  const built = await building.ended
-  expect(built).toMatchObject({ code: 0 })
-  const { computed, rendered: made } = JSON.parse(built.stdout).fleet as Record<
-    string,
-    Record<string, number>
-  >
-  const sum = (counts: Record<string, number> = {}) =>
-    Object.values(counts).reduce((all, one) => all + one, 0)
-  expect([sum(computed), sum(made)]).toEqual([STRATEGIES, STRATEGIES])
-  await expectWhole(stores)
-})
+/** A write of a share after which it is killed, while it writes files; `make soak` has others. */
+const KILLED_AT = 13
 
-test('a coordinator of a fleet that is killed when it has begun each phase continues the version that it began, and no worker gives up', async () => {
+test('a share of a fleet that is killed, and a coordinator that is killed when it has begun each phase, go on with the version that was begun, and no worker gives up', async () => {
   const stores = await withStart(newStores())
-  const ground = await fileGround()
-  const worker = startHighwater(shareOf(stores, '1/1'))
+  const [ground, ofShare] = [await fileGround(), await fileGround()]
+  const killed = ofShare.runUntil(shareOf(stores, '1/1'), { at: { nth: KILLED_AT }, isDone: true })
+  const worker = killed.then(() => highwater(shareOf(stores, '1/1')))
   const unnamed = buildOn(stores)
   unnamed.splice(unnamed.indexOf('--version'), 2)
   for (const phase of PHASES) {
@@ -109,12 +89,15 @@ test('a coordinator of a fleet that is killed when it has begun each phase conti
       signal: 'SIGKILL',
     })
   }
-  const last = await highwater([...unnamed, '--json'])
-  expect(last, last.stderr).toMatchObject({ code: 0 })
-  expect(await worker.ended).toMatchObject({ code: 0 })
-  const own = { [`${hostname()}:${worker.pid}`]: STRATEGIES }
-  expect(JSON.parse(last.stdout).fleet).toMatchObject({ run: 'night', computed: own, rendered: own })
-  expect(last.stderr).toMatch(new RegExp(`note: rendered by \\S+:${worker.pid} \\(${STRATEGIES}\\)`))
+  const last = await here([...unnamed, '--json'])
+  expect(last, last.err).toMatchObject({ code: 0 })
+  expect(await killed).toMatchObject({ signal: 'SIGKILL' })
+  const { code, stderr } = await worker
+  expect(code).toBe(0)
+  expect(stderr).toContain('every task of the run night is done (render)')
+  const { fleet } = JSON.parse(last.out) as { fleet: Record<string, Record<string, number>> }
+  expect([sum(fleet.computed), sum(fleet.rendered)]).toEqual([STRATEGIES, STRATEGIES])
+  expect(last.err).toMatch(/note: rendered by \S+:\d+ \(\d\)/)
   await expectWhole(stores)
   const over = await here(unnamed)
   expect(over.code).toBe(1)
@@ -129,8 +112,7 @@ test('workers on a queue that are killed and frozen, a queue that is emptied and
   const [dead, frozen] = [worker(), worker()]
   for (const each of [dead, frozen]) await each.prints(/takes jobs/)
   // Longer than a killed worker holds its jobs.
-  const build = [...buildArgs(stores), '--fleet', redis.url, '--fleet-wait', '40']
-  const building = startHighwater(build, { env })
+  const building = here([...buildArgs(stores), '--fleet', redis.url, '--fleet-wait', '40'], env)
   await rendered(stores, 1)
   dead.kill('SIGKILL')
   await dead.ended
@@ -141,7 +123,7 @@ test('workers on a queue that are killed and frozen, a queue that is emptied and
   await rendered(stores, STRATEGIES - 1)
   await redis.kill()
   await redis.restart()
-  expect(await building.ended).toMatchObject({ code: 0 })
+  expect(await building).toMatchObject({ code: 0 })
   frozen.kill('SIGCONT')
   for (const each of [frozen, sound]) {
     each.kill('SIGTERM')
@@ -169,12 +151,12 @@ test('the progress of a build on a fleet is stored while it is under way, and a 
   const redis = await ownRedis()
   const stores = await withStart(newStores())
   const privateStore = await openStore(stores.privateUrl)
-  const building = startHighwater([...buildOn(stores), '--fleet', redis.url])
+  const building = here([...buildOn(stores), '--fleet', redis.url])
   const under = async () => (await listFleetProgress(privateStore)).map(({ run, phase }) => [run, phase])
   await expect.poll(under).toEqual([['night', 'compute']])
   const worker = startHighwater(workerOn(stores, '--fleet', redis.url, '--metrics-port', '0'))
   const [, url = ''] = await worker.prints(/metrics on (\S+)\n/)
-  expect(await building.ended).toMatchObject({ code: 0 })
+  expect(await building).toMatchObject({ code: 0 })
   expect(await under()).toEqual([])
   const text = await (await fetch(url)).text()
   for (const phase of ['compute', 'render']) {

@@ -188,7 +188,7 @@ test.each([
       ...{ benchmark: held.get(facts.instrument)!, book: null },
       trades: parseTrades(await read(`${folder}trades.csv`)),
     }
-    for (const level of ALL_LEVELS) {
+    for (const [i, level] of ALL_LEVELS.entries()) {
       const requested = level === facts.base_risk_pct ? null : level
       const query = requested === null ? '' : `?risk_pct=${level}`
       const model = sheetModel(facts, series, riskLevel(requested, facts.max_modelled_risk_pct))
@@ -199,19 +199,9 @@ test.each([
         ruinedFrom > 0 && level > ruinedFrom,
         stats.leverage_max,
       ])
-      const published = (block: Parameters<typeof splitFigures>[0]) =>
-        publishFigures(splitFigures(block).values)
-      expect(await dataOf(`/v1/strategies/${sid}/risk${query}`)).toMatchObject({
-        year_ahead: model.ahead,
-        ...publishFigures({ start_dates: startDates(path.daily, path.k) }),
-        ...published({ days: dayFigures(path), stress: model.stress }),
-      })
       const curve = await rowsAt(sid, 'curve', query)
       const [opening, ...drawn] = equityIn(chartCsv(equityChart(model)))
       expect([opening!.endsWith(',1'), drawn]).toEqual([true, curve.map(cells => cells.slice(0, 2).join())])
-      const rows = await rowsAt(sid, 'rolling', query)
-      const rolled = rollingCharts(model).map(chart => equityIn(chartCsv(chart)).slice(364))
-      expect(rolled).toEqual([3, 2].map(column => rows.map(cells => `${cells[0]},${cells[column]}`)))
       const close = (values: readonly number[]) => values.map(value => expect.closeTo(value, 5))
       const returns = ({ table }: { readonly table: readonly { readonly return_pct: number }[] }) =>
         table.map(({ return_pct }) => return_pct)
@@ -227,6 +217,17 @@ test.each([
         Number(figures.max_drawdown_pct),
         5,
       )
+      if (i % 5 > 0) continue // what takes longest to compute, at a fifth of the levels
+      const published = (block: Parameters<typeof splitFigures>[0]) =>
+        publishFigures(splitFigures(block).values)
+      expect(await dataOf(`/v1/strategies/${sid}/risk${query}`)).toMatchObject({
+        year_ahead: model.ahead,
+        ...publishFigures({ start_dates: startDates(path.daily, path.k) }),
+        ...published({ days: dayFigures(path), stress: model.stress }),
+      })
+      const rows = await rowsAt(sid, 'rolling', query)
+      const rolled = rollingCharts(model).map(chart => equityIn(chartCsv(chart)).slice(364))
+      expect(rolled).toEqual([3, 2].map(column => rows.map(cells => `${cells[0]},${cells[column]}`)))
     }
   },
 )

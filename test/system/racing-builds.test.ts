@@ -6,12 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
-import { appendEntry, LostRaceError, readLog } from '#storage/pointer-log.ts'
-import { createS3Store } from '#storage/s3-store.ts'
 import { type Stores, TINY_BOOK } from '../support/books/publish-book.ts'
 import { startHighwater } from '../support/history/highwater-process.ts'
-import { atFirst, startS3Proxy } from '../support/servers/s3-proxy.ts'
-import { newBucket, s3Env, s3Server, tinyS3Stores } from '../support/stores/s3-stores.ts'
+import { s3Env, tinyS3Stores } from '../support/stores/s3-stores.ts'
 import { buildArgs, copyStores, faultsOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 
@@ -74,36 +71,3 @@ test.each([
     expect(await faultsOf(stores)).toEqual([])
   },
 )
-
-const RACERS = 16
-
-test('one of many publishers to a bucket that saw the same head appends, even if answers are lost and the service fails', async () => {
-  const proxy = await startS3Proxy()
-  const url = `s3://${await newBucket()}/store`
-  const entry = (i: number) => ({
-    action: 'publish' as const,
-    version: `2026-01-01T00:15:${String(i).padStart(2, '0')}Z`,
-    manifest_sha256: 'f'.repeat(64),
-    at: '2026-01-01T00:15:00Z',
-    expires: '2026-01-03T00:15:00Z',
-    history_restated: false,
-  })
-  const head = await appendEntry(createS3Store(url, await s3Server()), null, entry(0), null)
-  let count = 0
-  proxy.meddle(
-    atFirst(RACERS, ({ method }) => {
-      if (method !== 'PUT') return null
-      return count++ % 2 === 0 ? 'answer lost' : 'error 500'
-    }),
-  )
-  const racers = Array.from({ length: RACERS }, (_, i) =>
-    appendEntry(createS3Store(url, proxy.access), head, entry(i + 1), null),
-  )
-  const outcomes = await Promise.allSettled(racers)
-  const won = outcomes.flatMap(outcome => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-  expect(won).toHaveLength(1)
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(LostRaceError)
-  }
-  expect(await readLog(createS3Store(url, await s3Server()))).toEqual([head, won[0]])
-})

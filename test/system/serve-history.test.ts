@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { run } from '../cli/made-up.ts'
-import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { startHighwater } from '../support/history/highwater-process.ts'
-import { servedVersion, startServing } from '../support/history/history-process.ts'
+import { startServing } from '../support/history/history-process.ts'
 import { openExchange } from '../support/http/raw-exchange.ts'
-import { buildArgs, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
 import { lastingFolder } from '../support/temporary-folder.ts'
 
 /** Preloaded into a process: at its end, writes the addresses of all modules that it loaded to the file MODULES names. */
@@ -32,33 +29,6 @@ test('a service on a folder does not load modules that only builds, signals and 
   const unneeded = /\/(?:node_modules\/(?:@aws-sdk|ioredis|csv-parse|arquero|tinypool)|pipeline\/night)\//
   expect(loaded.split('\n').filter(module => unneeded.test(module))).toEqual([])
 })
-
-test('a service that starts before anything is published answers 503, serves the first version when it comes, and the next one without a restart', async () => {
-  const stores = await newStores()
-  const service = await startServing(stores)
-  await service.prints(
-    /^nothing is published in file:\S+; publish with `highwater build --store file:\S+`; it will be served/m,
-  )
-  expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
-  for (const path of ['/readyz', '/v1/strategies']) {
-    const answer = await fetch(service.url + path)
-    expect(answer.status, path).toBe(503)
-    expect(answer.headers.get('retry-after'), path).toMatch(/^\d+$/)
-  }
-  expect(await build(stores, TINY_VERSION)).toMatchObject({ code: 0 })
-  await service.prints(new RegExp(`serving ${TINY_VERSION}`))
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
-
-  expect(await build(stores, NEXT_VERSION)).toMatchObject({ code: 0 })
-  await service.prints(new RegExp(`swapped ${TINY_VERSION} for ${NEXT_VERSION}`))
-  expect(await servedVersion(service)).toBe(NEXT_VERSION)
-  const answer = await fetch(`${service.url}/v1/strategies/ash/stats`)
-  expect(answer.status).toBe(200)
-  expect(await answer.text()).toContain(`"dataset_version":"${NEXT_VERSION}"`)
-})
-
-const build = (stores: Stores, version: string) =>
-  run(buildArgs(stores, { version }), { now: () => Date.now() })
 
 test.each([
   ['SIGTERM', 'SIGINT'],

@@ -1,20 +1,26 @@
 // The page for subscribers is run as it stands: its shell blocks in order, against a service, and against one that sends altered answers.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { toCompactInstant } from '#core/calendar.ts'
+import { pathToFileURL } from 'node:url'
+import { beforeAll, expect, test } from 'vitest'
+import { toCompactInstant, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
+import { openDays } from '#static-build/open-days.ts'
+import { openStore } from '#storage/open-store.ts'
+import { SEAL_MS } from '#storage/seals/seal.ts'
 import { run } from '#test/cli/made-up.ts'
 import { keyOf, newSigner } from '#test/static-build/signed-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
+import { copyAll, createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { startProcess } from '#test/support/history/highwater-process.ts'
 import { publishSigned, serveStores, withSignedService } from '#test/support/history/signed-service.ts'
 import { blocksIn } from '#test/support/page-blocks.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '#test/support/pandas.ts'
 import type { Exit } from '#test/support/processes.ts'
 import { shared } from '#test/support/runner/shared.ts'
+import { createChain, eventItem, hourOf, signalItem } from '#test/support/seals/chain.ts'
 import type { Tampering } from '#test/support/servers/tampering-proxy.ts'
-import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/verifying.md'), 'utf8')
 
@@ -30,6 +36,22 @@ const nowMs = Date.now()
 
 const started = withSignedService(signer, () => nowMs)
 
+/** The day before, and today until now: a seal an hour, with two signals and an event on the first day. */
+const SEALED_FROM = toIsoDate(toEpochDay(nowMs) - 1)
+const sealSigner = newSigner()
+let newestSeal: string
+beforeAll(async () => {
+  const chain = createChain(createMemoryStores(), `${SEALED_FROM}T00:00:00Z`, { signer: sealSigner })
+  const items = {
+    [hourOf(SEALED_FROM, 1)]: [signalItem(1), eventItem('live', 'oak', hourOf(SEALED_FROM, 1))],
+    [hourOf(SEALED_FROM, 5)]: [signalItem(2)],
+  }
+  await chain.sealUntil(toIsoInstant(Math.floor(nowMs / SEAL_MS) * SEAL_MS), items, HOUR_MS)
+  await openDays(chain, SEALED_FROM)
+  await copyAll(chain.store, await openStore(pathToFileURL(join(started().folder, 'store')).href))
+  newestSeal = chain.all.at(-1)!.digest
+})
+
 /** All blocks of the page as one shell runs them, in a folder of their own. */
 async function runPage(url: string): Promise<Exit> {
   const script = blocks('sh').join('').replace(ADDRESS, url)
@@ -42,8 +64,46 @@ test('the shell blocks of the page on verifying pass against what was published,
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toContain(`${keyOf(signer).fingerprint}  -`)
   expect(stdout).toContain(`newest entry: 2, sha256 ${started().headDigest}`)
-  expect(stdout).toMatch(new RegExp(`version ${toCompactInstant(HAND_VERSION)}: \\d+ files as published\n$`))
+  expect(stdout).toMatch(new RegExp(`version ${toCompactInstant(HAND_VERSION)}: \\d+ files as published\n`))
+  expect(stdout.endsWith(`${keyOf(sealSigner).fingerprint}  -\nSignature Verified Successfully\n`)).toBe(true)
 })
+
+/** The program of the page, in which nothing but the standard library is imported. */
+async function runProgram(url: string): Promise<Exit> {
+  const folder = await temporaryFolder()
+  const [program = ''] = blocks('python')
+  expect(program.split('\n').length - 1).toBeLessThanOrEqual(40)
+  await writeFiles(folder, { 'seals.py': program })
+  return startProcess('python3', ['-I', 'seals.py', url], { cwd: folder }).ended
+}
+
+test('the Python program of the page on verifying and `highwater verify-live` find the same in a chain of seals', async () => {
+  const { url } = started().proxy
+  const { code, stdout, stderr } = await runProgram(url)
+  const found = `opened up to ${SEALED_FROM}: 2 signals and 1 events\n`
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toBe(`${(await verifyLive(url)).count} seals to ${newestSeal}\n${found}`)
+  expect((await verifyLive(url)).out).toContain(`\nok      openings    ${found}`)
+})
+
+async function verifyLive(url: string) {
+  const { code, out } = await run(['verify-live', url], { now: () => nowMs })
+  return { code, out, count: /^ok +chain +(\d+) seals/m.exec(out)?.[1] }
+}
+
+test.each(['days', 'openings'])(
+  'the Python program of the page on verifying and `highwater verify-live` both fail if one bit of v1/seals/%s is another',
+  async kind => {
+    const { url } = started().proxy
+    started().proxy.tamper(asked => (asked.startsWith(`/v1/seals/${kind}/${SEALED_FROM}`) ? 'altered' : null))
+    const { code, stderr } = await runProgram(url)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^(?:Assertion|JSONDecode|Value|Key)?\w*Error: |seal/m),
+    ])
+    expect((await verifyLive(url)).code).toBe(1)
+  },
+)
 
 /** A signature is stored under the digest of what it signs. */
 const SIGNATURES = '/v1/pointer/signatures'
@@ -119,8 +179,10 @@ test.skipIf(!existsSync(DEBIAN_PYTHON))(
   },
 )
 
-test('every option that the page on verifying names is one of `highwater verify-remote`', async () => {
-  const { out } = await run(['verify-remote', '--help'])
+test('every option that the page on verifying names is one of `highwater verify-remote` or `verify-live`', async () => {
+  const out = (await Promise.all(['verify-remote', 'verify-live'].map(name => run([name, '--help']))))
+    .map(each => each.out)
+    .join()
   const options = new Set([...PAGE.matchAll(/`(--[a-z-]+)/g)].map(match => match[1]!))
   expect(options.size).toBeGreaterThan(4)
   for (const option of options) expect(out).toContain(option)

@@ -373,21 +373,6 @@ test('a large answer that is under way when the server ends comes whole', async 
   await ended
 })
 
-test('HEAD of a large answer has the headers of GET over a connection, and no length', async () => {
-  const { server } = await serve(book)
-  const ask = async (method: string) => {
-    const [response] = await once(request(server.url + exportAt('0.013'), { method }).end(), 'response')
-    await buffer(response)
-    const { 'transfer-encoding': framing, date, ...headers } = response.headers
-    return { status: response.statusCode, headers, framing }
-  }
-  const head = await ask('HEAD')
-  const get = await ask('GET')
-  expect(get.framing).toBe('chunked')
-  expect({ ...head, framing: null }).toEqual({ ...get, framing: null })
-  expect(head.headers['content-length']).toBeUndefined()
-})
-
 test.each(['1.0', '1.1'])('an answer over HTTP/%s that fails is never taken for whole', async version => {
   const broken = longBook(longReturns(3_000).with(2_900, Number.NaN))
   const { server, errors, answers } = await serve(broken, { mostLarge: 1 })

@@ -273,18 +273,6 @@ test('a page that an earlier program did not publish is rendered', async () => {
   expect((await served.request(new URL(style!, `http://localhost${location}`).pathname)).status).toBe(200)
 })
 
-test('a page shows no number that does not exist, not even of an account that is ruined, flat or a day old', async () => {
-  const ruined = { id: 'ruined', returns: [0.1, -1, 0] }
-  const flat = { id: 'flat', returns: new Float64Array(400) }
-  const { app: served } = await appOf(handSnapshot([ruined, flat, { id: 'new', returns: [0.01] }]))
-  for (const address of ['/', '/explore', '/strategies/ruined', '/strategies/flat', '/strategies/new']) {
-    expect((await browse(served, address)).replaceAll(/<script.*?<\/script>/gs, ''), address).not.toMatch(
-      /NaN|undefined|>null|Infinity/,
-    )
-  }
-  expect(await browse(served, '/strategies/ruined')).toContain('Ruined')
-})
-
 test('a page shows no minus on a figure that rounds to nothing', async () => {
   const still = { id: 'still', returns: Array.from({ length: 400 }, (_, i) => (i === 0 ? -1e-5 : 0)) }
   const { app: served } = await appOf(handSnapshot([still]))

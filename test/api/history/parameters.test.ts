@@ -43,26 +43,8 @@ test.each(RESCALED)('$path says whether it is rescaled, from what and to what', 
   }
 })
 
-test('the cap of risk levels is the one in /version', async () => {
-  expect((await getData(app, '/version', DATA.version)).max_modelled_risk_pct).toBe(CAP)
-})
-
-const periodic = ROUTES.filter(({ query }) => 'period' in query)
-test.each(periodic)('the meta of $path has the period that was asked for', async route => {
-  for (const path of pathsOf(route)) {
-    expect((await metaOf(path)).period).toBe('daily')
-    expect((await metaOf(`${path}?period=daily`)).period).toBe('daily')
-    expect((await metaOf(`${path}?period=weekly`)).period).toBe('weekly')
-  }
-})
-
 const RETURNS = '/v1/strategies/ash/returns'
 const daysOf = async (query: string) => (await getData(app, RETURNS + query, DATA.returns)).map(({ t }) => t)
-
-test('a range of returns holds both of its ends, also if they are one day', async () => {
-  expect(await daysOf('?from=2024-02-28&to=2024-03-01')).toEqual(['2024-02-28', '2024-02-29', '2024-03-01'])
-  expect(await daysOf('?from=2024-02-29&to=2024-02-29')).toEqual(['2024-02-29'])
-})
 
 test('a range of returns without a single value answers 200 and nothing, in either format', async () => {
   const past = ['?to=1999-12-31', '?from=2100-01-01', '?from=2099-01-01&to=2099-12-31', '?from=9999-12-31']

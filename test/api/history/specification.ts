@@ -90,6 +90,7 @@ const trade = z.object({
   return_pct: z.number(),
   result: z.enum(['win', 'loss', 'breakeven']),
   exit_reason: z.enum(['stop', 'signal', 'time', 'target', 'liquidation']),
+  live: z.enum(['sealed', 'late', 'missed', 'halted', 'by_hand']).nullable(),
 })
 
 const summary = z.object({
@@ -193,4 +194,5 @@ export const DATA = {
     start_dates: z.array(z.object({ t: isoDate, net_return_pct: z.number().min(-100) })),
   }),
   trades: z.array(z.strictObject(trade.shape)),
+  live: z.object({ live_since: z.null(), entries: z.object({ judged: z.literal(0) }), seals: z.null() }),
 }

@@ -14,7 +14,6 @@ import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { handSnapshot } from '../../support/books/hand-snapshot.ts'
 import {
-  createMemoryStores,
   type MemoryStores,
   publishInMemory,
   replaceManifest,
@@ -262,14 +261,6 @@ test('a draining process says so on /readyz, with checks that hold, and goes on 
   expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(true) } })
   expect((await app.request('/healthz')).status).toBe(200)
   expect((await app.request('/v1/summary')).status).toBe(200)
-})
-
-test('a malformed entry of the pointer log is reported with its store and key', async () => {
-  const { store, privateStore } = createMemoryStores()
-  await store.replace(pointerKey(1), new TextEncoder().encode('{"version": 7}'), JSON_HEADERS)
-  const { source } = await createTestApp(store, privateStore)
-  const message = `${store.url}/v1/pointer/0000000001.json is not a pointer entry: restore it from a copy`
-  expect(await source.refresh()).toMatchObject({ kind: 'failed', error: { message } })
 })
 
 test('a file that is lost or damaged is reported once as long as its version is served, and again with the next', async () => {

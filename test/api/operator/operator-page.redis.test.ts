@@ -312,17 +312,6 @@ test('a strategy that runs live is shown with the signal that was fired by hand,
     for (const part of ['flat (operator)', 'operator:jane']) expect(await textOf(path)).toContain(part)
 })
 
-test('a suspended client is shown as suspended, and one that was never active as pending', async () => {
-  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-  const request = operatorClient(parts())
-  await request('POST', '/ops/clients', { id: 'fresh' })
-  await request('POST', '/ops/clients/acme/suspend')
-  expect(await textOf('/ops/view/clients/acme')).toContain('>suspended<')
-  const list = await textOf('/ops/view/clients')
-  expect(list).toMatch(/acme<\/a>.*>suspended</)
-  expect(list).toMatch(/fresh<\/a>.*>pending</)
-})
-
 test('a strategy that runs, was fired by hand, or is halted, is shown and can be halted and resumed, served or not, and so can one that did nothing yet', async () => {
   await fire(redis, 'a', 'hidden')
   await redis.hset(liveKey('runs'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })

@@ -1,10 +1,9 @@
 // `highwater ops` against the operator's interface and a real Redis: what it prints, and with which code it ends.
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { listenOperator } from '#api/operator/app.ts'
 import type { RunningServer } from '#api/service/http-server.ts'
-import { publishRedisUrl } from '#cli/outside/redis-url.ts'
 import { createAlerts } from '#signals/alerts.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
 import { readAfter } from '#signals/log/read-log.ts'
@@ -14,8 +13,6 @@ import { createWebhookSecret } from '#signals/send/sign.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEndOfFile } from '../../support/ends.ts'
-import { processesOf } from '../../support/processes.ts'
-import { ownPort } from '../../support/servers/own-port.ts'
 import { operatorParts, secretKeyOf, setWebhook, TOKEN, testBox } from '../../support/signals/operator.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
@@ -252,28 +249,6 @@ test('`ops restore` brings everything back into an empty Redis; the next signal 
   expect((await readAfter(redis, 0, 9)).map(({ seq }) => seq)).toEqual([1])
   expect((await ops(['clients', 'show', 'acme'])).code).toBe(0)
   expect(await fire(redis, 'b', 'alder')).toBe(1_000_002)
-})
-
-test('`ops backup` and `ops restore` start our own Redis while its service is stopped, and leave none behind', async () => {
-  const folder = await temporaryFolder()
-  const file = join(folder, 'signals.jsonl')
-  await fire(redis, 'a', 'alder')
-  await ops(['backup', file])
-  const env = { DATA_FOLDER: join(folder, 'data'), SECRET_KEY: secretKeyOf() }
-  await mkdir(env.DATA_FOLDER)
-  await publishRedisUrl(env.DATA_FOLDER, `redis://127.0.0.1:${await ownPort()}`) // of a service that was killed
-  expect(await run(['ops', 'restore', file], { env })).toMatchObject({
-    code: 0,
-    out: expect.stringContaining('1 signals of'),
-  })
-  const again = await run(['ops', 'backup', join(folder, 'again.jsonl')], { env })
-  expect([again.code, await readFile(join(folder, 'again.jsonl'), 'utf8')]).toEqual([
-    0,
-    expect.stringContaining('"signal_id\\":\\"a\\"'),
-  ])
-  expect(processesOf(env.DATA_FOLDER)).toEqual([])
-  const log = await readFile(join(env.DATA_FOLDER, 'redis/redis.log'), 'utf8')
-  expect(log.match(/bye bye/g)).toHaveLength(2) // neither was killed
 })
 
 test('`ops restore` refuses a backup that was cut or signed with an unknown key, and no backup has a secret in the clear', async () => {

@@ -6,10 +6,8 @@ import { expect, test } from 'vitest'
 import { startServer } from '#api/service/http-server.ts'
 import { atEndOfFile } from '../../support/ends.ts'
 import { openTiny } from '../history/answers.ts'
-import { KINDS } from '../history/kinds.ts'
-import { ERROR_ENVELOPE } from '../history/specification.ts'
 
-const { app, errors, answers: answered } = await openTiny()
+const { app } = await openTiny()
 const server = await startServer(() => app.fetch, '127.0.0.1', 0)
 atEndOfFile(() => server.close())
 
@@ -47,27 +45,6 @@ test.each([
 test('a CONNECT request is refused by closing its connection', async () => {
   const { answer } = await send('CONNECT other.example:443 HTTP/1.1', 'Host: a')
   expect(answer).toBe('')
-})
-
-test('a TRACE request is refused in the envelope', async () => {
-  const { status, body } = await send('TRACE /healthz HTTP/1.1', 'Host: a', CLOSE)
-  expect([status, ERROR_ENVELOPE.parse(JSON.parse(body)).error.code]).toEqual([405, 'method_not_allowed'])
-})
-
-const HOSTS = '256.1.1.1|a.1|99999999999|1.2.3.4.5|08.1:8080|a b|a/b|u@a|<a>|a\tb||a\r\nHost: a'.split('|')
-const PATHS = ['/healthz', '/v1/summary?risk_pct=0.02', '/nowhere']
-
-test.each([
-  ...HOSTS.flatMap(host => PATHS.map(path => `GET ${path} HTTP/1.1\r\nHost: ${host}`)),
-  ...['/v1\\summary', 'ftp://a/', 'http://u@a/', '*'].map(target => `GET ${target} HTTP/1.1\r\nHost: a`),
-  'GET /healthz HTTP/1.1',
-])('%j, of which no address can be made, is refused in the envelope, and logged', async lines => {
-  const before = answered.length
-  const { status, body, head } = await send(lines, CLOSE)
-  expect([status, ERROR_ENVELOPE.parse(JSON.parse(body)).error.code]).toEqual([400, 'bad_request'])
-  expect(head).toContain('x-request-id: ')
-  expect(answered.slice(before)).toMatchObject([{ method: 'GET', status: 400, kind: 'refused' }])
-  expect(errors).toEqual([])
 })
 
 test('OPTIONS of the whole server lists its methods', async () => {
@@ -124,16 +101,4 @@ test('CONNECT does not end the process if the sender resets the connection', asy
   )
   await once(socket, 'close')
   expect((await send('GET /healthz HTTP/1.1', 'Host: a', CLOSE)).status).toBe(200)
-})
-
-const asked = KINDS.filter(({ method, status, state }) => !method && status !== 304 && !state)
-test.each(asked)('HEAD for $name has the length of GET, and no body', async ({ path, status, headers }) => {
-  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
-  const get = await send(`GET ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
-  const head = await send(`HEAD ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
-  expect(head.status).toBe(status)
-  expect(head.body).toBe('')
-  const lengthOf = (text: string) => /^content-length: (\d+)\r?$/m.exec(text)?.[1]
-  expect(lengthOf(get.head)).toBe(String(get.body.length))
-  expect(lengthOf(head.head)?.length).toBe(lengthOf(get.head)?.length) // the measured time in it may differ
 })

@@ -91,18 +91,6 @@ test('a registration that is acknowledged shows the secret once; afterwards host
   })
 })
 
-test('a registration may bring its own secret, which is not repeated; the old one stays beside it for a day', async () => {
-  const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
-  const answer = await app.request('/v1/webhook', register(URL, first))
-  expect(await answer.clone().text()).not.toContain(first)
-  expect((await envelopeOf(answer)).data).toMatchObject({ secret: null })
-  const moved = await app.request('/v1/webhook', register('https://other.example.org/', second))
-  expect((await envelopeOf(moved)).data).toMatchObject({
-    host: 'other.example.org',
-    secrets: [{ expires_at: null }, { expires_at: '2026-11-22T00:00:05.000Z' }],
-  })
-})
-
 test('a registration is open to an account that waits for its activation, and to each client for itself alone', async () => {
   const other = await addClient(redis, 'other', ['alder'], seededBytes('other'))
   await suspendClient(redis, 'acme')

@@ -6,7 +6,6 @@ import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { openStore } from '#storage/open-store.ts'
 import { dailyBars } from '#test/pipeline/night/night-book.ts'
-import { openHistoryApp } from '#test/support/history/history-app.ts'
 import { contentOf } from '#test/support/stores/stores.ts'
 import { lastingFolder } from '#test/support/temporary-folder.ts'
 import { CLOSES, openBook } from '../own-book.ts'
@@ -36,28 +35,6 @@ beforeAll(async () => {
     err: `note: ${PAST} is a past time: every page will say that this version was entered on 2024-01-15\n`,
   })
   expect(await backDated.build(NEXT)).toMatchObject({ code: 0, err: '' })
-})
-
-test('a back-dated record is shown as entered on the day of its build by the dataset, the list of versions, the feed and the command', async () => {
-  const { stores, at, file } = backDated
-  const dataset = JSON.parse(await file(PAST, 'dataset.json'))
-  expect(dataset).toMatchObject({ data: { version: PAST, entered: BUILT, generated_utc: BUILT } })
-  expect(JSON.parse(await file(PAST, 'datapackage.json')).created).toBe(BUILT)
-
-  const { app } = await openHistoryApp(stores)
-  const get = async (path: string) => (await app.request(path)).text()
-  const listed = JSON.parse(await get('/v1/dataset/versions')).data
-  expect(listed).toMatchObject([
-    { version: NEXT, published: NEXT, entered: null },
-    { version: PAST, published: BUILT, entered: BUILT },
-  ])
-  const feed = await get('/feed.atom')
-  expect(feed).toContain(
-    `<title>Version ${PAST}, entered on 2024-01-15, first version</title>\n<updated>${BUILT}</updated>`,
-  )
-  expect((await at(NEXT, 'versions')).out).toContain(
-    `${PAST}  published ${BUILT}  entered on 2024-01-15  sha256`,
-  )
 })
 
 test('a build of a past name that is run again has the start of the first, and is refused 36 hours after it', async () => {

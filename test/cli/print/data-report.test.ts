@@ -142,36 +142,6 @@ test.each([
   expect((await check()).err).toContain(message)
 })
 
-test('a check reports an implausible record beside the data, and with its entry as accepted; an entry that no record needs is a warning', async () => {
-  const gains = {
-    finding: 'no_drawdown',
-    of: 'elm',
-    from: dayOf(180),
-    to: dayOf(199),
-    count: 20,
-    reason: 'a bond',
-  }
-  const book = (accept: readonly object[]) => ({
-    [CATALOGUE]: JSON.stringify({ ...JSON.parse(catalogue([aLedger('ash'), reported('elm')])), accept }),
-    'returns/elm.csv': csv('t,ret', ...Array.from({ length: 20 }, (_, i) => `${dayOf(180 + i)},0.001`)),
-  })
-  const { check, change } = await aBook(book([]))
-  const refused = await check()
-  expect(refused.err).toContain(
-    '  returns/elm.csv: no_drawdown of elm: the account moved on 20 days and fell on none: ',
-  )
-  expect(refused.out).toMatch(/^elm +returns +20 +0 +unverified +FAILED$/m)
-  await change(book([gains, { ...gains, finding: 'base_risk' }]))
-  const accepted = await check()
-  expect(accepted.code).toBe(0)
-  expect(accepted.out).toContain(
-    `data elm: 20 days from ${dayOf(180)}T00:00:00Z to ${dayOf(199)}T00:00:00Z (returns/elm.csv)\n  accepted no_drawdown: the account moved on 20 days and fell on none: a bond\n`,
-  )
-  expect(accepted.err).toBe(
-    `warning: catalogue.yaml: accept: no base_risk of elm from ${dayOf(180)} to ${dayOf(199)}: remove the entry\n`,
-  )
-})
-
 /** A book with a gap, in a trade: refused, and published when the gap was accepted. */
 async function publishGap() {
   const gain = `${CLOSES[159]},signal,1,${CLOSES[159]! / CLOSES[99]! - 1}`

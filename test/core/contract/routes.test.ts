@@ -4,7 +4,6 @@ import { operatorDocument } from '#api/operator/routes.ts'
 import { signalsDocument } from '#api/signals/routes.ts'
 import { artifactKey } from '#core/contract/artifacts.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
-import { FORMATS } from '#core/contract/parameters.ts'
 import { canonicalPath, canonicalPoints, DATASET_ROUTES, routeOf } from '#core/dataset/resources/routes.ts'
 
 const VERSION = '2026-11-21T00:15:00Z'
@@ -44,29 +43,6 @@ test('a route has the parameter format exactly if it has more than one format', 
   for (const { id, query, formats } of ROUTES) {
     expect('format' in query, id).toBe(formats.length > 1)
   }
-})
-
-test('the canonical points lie at the keys of the published layout', () => {
-  const folder = 'v1/snapshots/20261121T001500Z'
-  const series = ['curve', 'returns.daily', 'returns.weekly']
-  const ofStrategies = IDS.flatMap(id => [
-    `${folder}/strategies/${id}/meta.json`,
-    ...['stats', 'risk', 'live'].map(name => `${folder}/strategies/${id}/${name}.json`),
-    ...series.flatMap(name => ['json', 'csv'].map(ending => `${folder}/strategies/${id}/${name}.${ending}`)),
-    ...FORMATS.map(ending => `${folder}/strategies/${id}/trades.${ending}`),
-  ])
-  const ofTheBook = [
-    'strategies.json',
-    'summary.json',
-    'dataset.json',
-    'benchmark.json',
-    'benchmark.csv',
-    'correlation.daily.json',
-    'correlation.weekly.json',
-    ...['daily', 'weekly'].flatMap(period => FORMATS.map(ending => `export.${period}.${ending}`)),
-  ].map(name => `${folder}/${name}`)
-  const keys = POINTS.map(({ route, params }) => artifactKey(VERSION, route, params))
-  expect(keys.toSorted()).toEqual([...ofStrategies, ...ofTheBook].toSorted())
 })
 
 test('the canonical points are each one address and one key', () => {
@@ -149,17 +125,4 @@ function bareNames(node: unknown, path: string): string[] {
 
 test.each(DOCUMENTS)('the document of %s describes every field, parameter and header', (_, document) => {
   expect([...new Set(bareNames(document, '').map(path => path.replace(/^\/paths\/~?/, '')))]).toEqual([])
-})
-
-test('a name without a description is found wherever it stands', () => {
-  const field = { type: 'string' }
-  const schema = {
-    type: 'object',
-    properties: { a: { type: 'array', description: 'x', items: { properties: { b: field } } } },
-  }
-  expect(bareNames({ schema }, '')).toEqual(['/schema/properties/a/items/b'])
-  expect(bareNames({ parameters: [{ name: 'p' }], headers: { H: { schema: field } } }, '')).toEqual([
-    '/0',
-    '/H',
-  ])
 })

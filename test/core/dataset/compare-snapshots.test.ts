@@ -267,7 +267,7 @@ const OTHERS = {
   strategy: [
     ...['id', 'window', 'figures', 'daily', 'weekly', 'trades', 'days_without_bars', 'idle_since'],
     ...['leverage_typical', 'leverage_max', 'refused_above_risk_pct', 'published_since', 'rules_since'],
-    ...['time_stamp', 'measured'],
+    ...['time_stamp', 'measured', 'live'],
   ],
   dataset: [
     'version',
@@ -278,6 +278,7 @@ const OTHERS = {
     'method_revision',
     'lineage',
     'removed',
+    'seals',
     'entered',
     'stress_periods',
   ],

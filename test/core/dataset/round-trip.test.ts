@@ -5,7 +5,7 @@ import { expect, inject, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { SNAPSHOT_FORMAT, type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
-import { type SnapshotBytes, type SnapshotFile, TRADE_FLOATS } from '#core/dataset/snapshot-files.ts'
+import type { SnapshotBytes, SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
 import { openStore } from '#storage/open-store.ts'
 import { forAll } from '#test/support/for-all.ts'
@@ -213,27 +213,6 @@ test.each<Period>(['daily', 'weekly'])('the %s file has a row for each point in 
     series.flatMap(one => [...one.values].map((_, i) => dayOf(one, i) * DAY_MS)),
   )
   expect(column(file, 'strategy')).toEqual(series.flatMap(({ values }, i) => [...values].map(() => i)))
-})
-
-test('the trades, read by apache-arrow, are the ledgers end to end', () => {
-  const ledgers = snapshot.strategies.map(({ trades }) => trades)
-  expect(column(tiny.trades, 'strategy').length).toBeGreaterThan(3)
-  for (const name of TRADE_FLOATS) {
-    expect(column(tiny.trades, name)).toEqual(ledgers.flatMap(ledger => [...ledger[name]]))
-  }
-  expect(column(tiny.trades, 'side')).toEqual(ledgers.flatMap(({ side }) => [...side.codes]))
-  expect(column(tiny.trades, 'exit_reason')).toEqual(ledgers.flatMap(ledger => [...ledger.exit_reason.codes]))
-})
-
-test('the correlation, read by apache-arrow, is both matrices row by row', () => {
-  const { daily, weekly } = snapshot.correlation
-  expect(typesOf(tiny.correlation)).toEqual({
-    ...{ daily_rho: 'Float64', daily_overlap: 'Int32', weekly_rho: 'Float64', weekly_overlap: 'Int32' },
-  })
-  expect(column(tiny.correlation, 'daily_rho')).toEqual([...daily.rho])
-  expect(column(tiny.correlation, 'weekly_rho')).toEqual([...weekly.rho])
-  expect(column(tiny.correlation, 'daily_overlap')).toEqual([...daily.overlap])
-  expect(column(tiny.correlation, 'weekly_overlap')).toEqual([...weekly.overlap])
 })
 
 test('every file is one batch without nulls, so that its columns can be used where they lie', () => {

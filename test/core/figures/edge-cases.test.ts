@@ -12,7 +12,6 @@ import { constant, dailyFrom, figuresFrom, figuresOf, ledgers, trade } from './s
 
 const uneven = (length: number): number[] => Array.from({ length }, (_, i) => 0.02 * Math.sin(1 + i * i))
 
-const RUIN = undefinedBecause('ruin')
 const LOST = { net_return_pct: -100, max_drawdown_pct: -100 }
 
 /** What a series alone does not have. */
@@ -26,34 +25,6 @@ const figures = figuresFrom('2024-01-01', returns, 2)
 test('an account is ruined by a day of exactly -100 %, and only at that risk', () => {
   expect(figures).toMatchObject({ ruined: true, ruin_t: '2024-02-15', ...LOST })
   expect(figuresFrom('2024-01-01', returns, 1.999)).toMatchObject({ ruined: false, ruin_t: null })
-})
-
-test('a ruined account has no ratios, and a CAGR of -100 only if the series is long enough for one', () => {
-  expect(figures.cagr_pct).toEqual(undefinedBecause('less_than_one_year'))
-  expect(figures.sharpe_weekly_annualized).toEqual(RUIN)
-  const { trials, ...ratios } = figures.fund_dd.risk_adjusted
-  for (const figure of Object.values(ratios)) expect(figure).toEqual(RUIN)
-  expect(trials).toEqual(undefinedBecause('no_trials'))
-  expect(figuresFrom('2023-01-01', [...constant(0, 365), -1]).cagr_pct).toBe(-100)
-})
-
-test('a ruined account is under water from then on, in a drawdown that stays open', () => {
-  const { drawdowns } = figures.fund_dd
-  expect(figures.time_underwater).toEqual({ longest_days: 25, total_days: 25 })
-  expect(drawdowns).toMatchObject({ count: 1, current_drawdown_pct: -100, current_underwater_days: 25 })
-  expect(drawdowns.worst[0]).toMatchObject({ trough_t: '2024-02-15', recovery_t: null, depth_pct: -100 })
-  const ruined = { average_depth_pct: RUIN, cdar_95_pct: RUIN, worst_7d_return_pct: RUIN }
-  expect(drawdowns).toMatchObject(ruined)
-})
-
-test('a ruined account has tables up to the period of its ruin, and no statistics of them', () => {
-  const { monthly, annual } = figures.fund_dd
-  expect(monthly.table.map(({ month, return_pct }) => [month, Math.round(return_pct)])).toEqual([
-    [1, 85],
-    [2, -100],
-  ])
-  expect(annual.table).toMatchObject([{ year: 2024, return_pct: -100, max_drawdown_pct: -100, sharpe: null }])
-  expect([monthly.best_month_pct, annual.ytd_pct, annual.trailing_30d_return_pct]).toEqual([RUIN, RUIN, RUIN])
 })
 
 test('an account that is ruined on the first day of a year has that year, and that month, as the last', () => {

@@ -110,3 +110,85 @@ of a strategy of which nothing is opened -> ${''} -> ${TRADE} -> ${{ live: null,
     }
   },
 )
+
+/** 1 % on each day; of three trades the second is missed, and the third was fired by hand, too late. */
+const HELD = scene(
+  `${START}, long 2T04:00 2T04:10, long 8T09:00 8T09:10 operator:ada`,
+  'long 2T04:00 5T00:00, long 5T00:00 7T08:00, long 8T04:00 9T08:00',
+  { daily: dailyFrom('2025-12-30', new Array(40).fill(0.01)) },
+)
+
+const figuresOf = (given: Partial<LiveInput>) => liveFigures({ ...HELD, ...given })
+
+test('a day is left out of as sealed if only positions were open on it that were not sealed in time, the days of their entry and exit included', () => {
+  const { values } = figuresOf({})
+  expect(values).toMatchObject({
+    ...{ live_since: '2026-01-01T00:00:00Z', ended_on: null, days_left_out: 4, days_shared: 1 },
+    days: { live: 31, sealed: 31, gaps: 0 },
+    modelled: { net_return_pct: expect.closeTo(100 * (1.01 ** 31 - 1), 9), max_drawdown_pct: 0 },
+    as_sealed: { net_return_pct: expect.closeTo(100 * (1.01 ** 27 - 1), 9) }, // without the 6th, 7th, 8th and 9th
+  })
+  const open = (live: LiveInput['live']) => figuresOf({ live, open_since: '2026-01-20' }).values.days_left_out
+  expect([open(liveOf(START)), open(liveOf(`${START}, short 20T04:00 20T09:00`))]).toEqual([20, 8])
+})
+
+test('a day is live if the strategy was live at its beginning, so that an end before midnight takes no day out', () => {
+  const daysOf = (items: string, opened_to = '2026-01-31') =>
+    (figuresOf({ live: liveOf(items), opened_to }).values.days as { live: number }).live
+  expect(daysOf('live 3T00:00 3T00:10, ended 5T23:40 5T23:50')).toBe(2)
+  expect(daysOf('live 3T00:00 3T00:00, ended 5T23:50 6T00:00')).toBe(3)
+  expect(daysOf('live 3T00:00 3T00:00, ended 4T12:00 4T12:10, live 4T13:00 4T13:10')).toBe(29)
+  expect([daysOf(START, '2026-01-09'), daysOf(START, '2026-03-09')]).toEqual([9, 38])
+  expect(figuresOf({ live: liveOf('live 3T00:00 3T00:10, ended 5T23:40 5T23:50') }).values.ended_on).toBe(
+    '2026-01-05',
+  )
+})
+
+test('a gap counts on every live day that it touches, and on no other', () => {
+  const gap = (from: string, to: string) => ({ from: `2026-01-${from}:00Z`, to: `2026-01-${to}:00Z` })
+  const gaps = [gap('02T23:00', '03T00:00'), gap('10T23:50', '12T00:10'), gap('12T05:00', '12T06:00')]
+  const before = { from: '2025-12-31T00:00:00Z', to: '2025-12-31T05:00:00Z' }
+  expect(figuresOf({ gaps: [before, ...gaps] }).values.days).toEqual({ live: 31, sealed: 27, gaps: 3 })
+})
+
+test('the delays of live entries are those of nearest rank, to the seal and to the time stamp, and a decision is never after its seal', () => {
+  const live = liveOf(
+    `${START}, ${'long 2T04:00 2T04:10, '.repeat(98)}long 2T04:00 2T03:50, long 2T04:00 2T05:00`,
+  )
+  const stamped = {
+    ...live,
+    signals: live.signals.map((each, i) => ({ ...each, stamped: i < 2 ? at('2T06:00') + i : null })),
+  }
+  expect(figuresOf({ live: stamped }).values.delay_seconds).toEqual({
+    claimed: { median: 600, p99: 600 },
+    stamped: { median: 7200, p99: 7200.001 },
+  })
+  expect(figuresOf({ live: liveOf(START) }).undefined).toMatchObject({
+    'delay_seconds/claimed/median': 'too_few_points',
+    'delay_seconds/stamped/p99': 'too_few_points',
+  })
+})
+
+test('Sharpe ratios and the tracking error of a live record need 90 days, as sealed a trade, and all of them a live day', () => {
+  const daily = dailyFrom(
+    '2026-01-01',
+    Array.from({ length: 200 }, (_, i) => Math.sin(i * i) / 50),
+  )
+  const after = (days: number, more: Partial<LiveInput> = {}) =>
+    figuresOf({ daily, opened_to: new Date(Date.UTC(2026, 0, days)).toISOString().slice(0, 10), ...more })
+  const names = [
+    'modelled/sharpe_daily_annualized',
+    'as_sealed/sharpe_daily_annualized',
+    'tracking_error_pct',
+  ]
+  expect(names.map(name => after(89).undefined[name])).toEqual(names.map(() => 'too_few_points'))
+  expect(names.map(name => after(90).undefined[name])).toEqual(names.map(() => undefined))
+  expect(after(90, { trades: [] }).undefined).toMatchObject({
+    ...{ 'as_sealed/net_return_pct': 'no_trades', tracking_error_pct: 'no_trades' },
+  })
+  const never = figuresOf({ live: null, opened_to: null })
+  expect(never.undefined).toMatchObject({ 'modelled/net_return_pct': 'too_few_points' })
+  expect(never.values).toMatchObject({ live_since: null, days: { live: 0 }, entries: { judged: 0 } })
+  const [one, two] = [after(90), after(90, { k: 2 })].map(({ values }) => Number(values.tracking_error_pct))
+  expect([one! > 0, two]).toEqual([true, expect.closeTo(2 * one!, 9)])
+})

@@ -1,22 +1,12 @@
 // What a change of the risk level does to the figures, and what it leaves alone.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { equityCurve } from '#core/figures/account-path.ts'
-import { isUndefined, splitFigures } from '#core/figures/figure.ts'
-import { completeWeeks } from '#core/figures/series.ts'
-import { strategyFigures } from '#core/figures/strategy-figures.ts'
+import { isUndefined } from '#core/figures/figure.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
-import { BASE_RISK, figuresOf, ledgers } from './series.ts'
+import { figuresOf, ledgers } from './series.ts'
 
 const factors = fc.double({ min: 0.05, max: 5, noNaN: true })
-
-test('rescaling by 1 changes no bit of the figures', () => {
-  forAll(50, dailySeries(1, 400), ledgers, (daily, trades) => {
-    const input = { daily, weekly: completeWeeks(daily), trades, base_risk_pct: BASE_RISK }
-    expect(splitFigures(strategyFigures({ ...input, k: 1 }))).toEqual(splitFigures(strategyFigures(input)))
-  })
-})
 
 test('rescaling without ruin changes no bit of a ratio that does not depend on the level', () => {
   forAll(80, dailySeries(1, 400), ledgers, factors, (daily, trades, k) => {
@@ -39,15 +29,6 @@ test('rescaling multiplies what is linear in the returns and divides the Kelly l
     expectRatio(risk.cvar_99_daily_pct, base.cvar_99_daily_pct, k)
     expectRatio(risk.best_day_pct, base.best_day_pct, k)
     expectRatio(risk.kelly_leverage, base.kelly_leverage, 1 / k)
-  })
-})
-
-test('rescaling recompounds: the last point of the curve is 1 plus the net return, at every level, ruin included', () => {
-  forAll(dailySeries(1, 300), factors, (daily, k) => {
-    const { net_return_pct, ruined } = figuresOf(daily, k)
-    const last = equityCurve(daily.values, k).at(-1)!
-    expect(net_return_pct).toBe(100 * (last - 1))
-    expect(ruined).toBe(last === 0)
   })
 })
 

@@ -114,11 +114,6 @@ const flat = (days: number, price: number, last: number): number[] => [
   last,
 ]
 
-test('the money-weighted return of one purchase is the growth of the price, as a rate a year', () => {
-  expect(rateOf(bought(flat(365, 100, 130), 1000))).toBeCloseTo(0.3, 12)
-  expect(rateOf(bought(flat(73, 100, 110), 1000))).toBeCloseTo(1.1 ** 5 - 1, 12)
-})
-
 test('the money-weighted return of two purchases, a year and half a year old, solves its quadratic equation', () => {
   // x + x^2 = 2.6 with x = (1 + g)^(1 / 2): 200 days and 400 days, so that g = x^(365 / 200) - 1.
   const closes = flat(400, 100, 130)

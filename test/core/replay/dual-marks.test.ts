@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Series } from '#core/figures/series.ts'
 import { auditLedger } from '#core/replay/audit.ts'
@@ -24,16 +23,6 @@ test('the marks of the engine and those of the ledger agree on any bars, costs, 
     expect(marks.ruined_on !== null).toBe(result.state.dead)
     expect(marks.trades_after_ruin).toBe(0)
   })
-})
-
-test('the marks are compared on runs with stops, ruins, outages, refusals and open positions', () => {
-  const results = fc.sample(arbitraryInput, { seed: 1, numRuns: 400 }).map(replay)
-  const some = (has: (result: Replay<unknown>) => boolean): number => results.filter(has).length
-  expect(some(({ trades }) => trades.some(({ exit_reason }) => exit_reason === 'stop'))).toBeGreaterThan(100)
-  expect(some(({ state }) => state.dead)).toBeGreaterThan(10)
-  expect(some(({ days_without_bars }) => days_without_bars.length > 0)).toBeGreaterThan(50)
-  expect(some(({ state }) => state.entries_refused > 0)).toBeGreaterThan(50)
-  expect(some(({ state }) => state.open !== null)).toBeGreaterThan(50)
 })
 
 test('daily returns compound to the equity of every day, and after each closed ledger to the product of 1 + R of its trades', () => {

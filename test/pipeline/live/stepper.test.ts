@@ -1,6 +1,4 @@
 // Strategy modules in the processes of the live runner: what one does wrong is reported, and harms no other.
-import { symlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { barAt } from '#core/replay/bars.ts'
@@ -69,18 +67,3 @@ test('a module in the live runner that never comes back is ended, and the next o
   clock.stepMs = 0
   expect(await stepper.version(inputOf(book, 1))).toBe('1')
 })
-
-test('a module in the live runner is confined like in a build: it reads no file, and imports none by a link', async () => {
-  const book = await readModules({ oak: { head: `import 'node:fs'` }, elm: { head: `import './link.ts'` } })
-  await symlink('../catalogue.yaml', join(dirname(sourceOf(book)), 'link.ts'))
-  const stepper = stepperOf(book)
-  for (const [i, name] of ['node:fs', './link.ts'].entries())
-    await expect(stepper.version(inputOf(book, i))).rejects.toThrow(
-      `it imports '${name}', which is not in the folder strategies/`,
-    )
-})
-
-function sourceOf({ strategies: [first] }: Book): string {
-  if (first?.source.kind !== 'module') throw new Error('a book of modules has one')
-  return first.source.path
-}

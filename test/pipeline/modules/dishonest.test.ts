@@ -337,7 +337,3 @@ test('a module that changes what it is given changes a copy', () => {
 test('a module may import a helper of its own folder', () => {
   expect(historyOf('helped').daily).toEqual(historyOf('versioned').daily)
 })
-
-test('the version that a module states is published, of 1 to 32 letters, digits and . _ + -', () => {
-  expect(historyOf('versioned').module_version).toBe(`${'x'.repeat(30)}_+`)
-})

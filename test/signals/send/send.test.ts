@@ -163,14 +163,6 @@ test('a receiver that sends a byte now and then has failed at the deadline, not 
   expect(outcome).toMatchObject({ kind: 'failed', reason: 'timeout', status: 200 })
 })
 
-test('a receiver whose head never ends has failed at the deadline', async () => {
-  const outcome = await outcomeOfStall(
-    saying('HTTP/1.1 200 OK\r\nx: '),
-    ({ requests }) => requests.length === 1,
-  )
-  expect(outcome).toMatchObject({ kind: 'failed', reason: 'timeout', status: null })
-})
-
 test('a receiver that stalls before TLS is made has failed when the time for connecting is over', async () => {
   const silent = await startRawReceiver(() => {})
   const sender = createTestSender()

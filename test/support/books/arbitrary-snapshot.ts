@@ -1,6 +1,7 @@
 // What the laws of the resources and of the snapshot format are tried on.
 import fc from 'fast-check'
-import { DAY_MS, toIsoDate } from '#core/calendar.ts'
+import { DAY_MS, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import type { LiveRecord, SealsRecord } from '#core/dataset/live-record.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { SIDES } from '#core/dataset/snapshot-files.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
@@ -41,22 +42,49 @@ const aTrade: fc.Arbitrary<HandTrade> = fc
     return { ...trade, entry_time, exit_time: entry_time + hours * 3_600_000 }
   })
 
+/** Live from the first day on, with signals within half an hour of some entries, and none on one day. */
+const liveOf = ({ trades }: { readonly trades: readonly HandTrade[] }): LiveRecord => ({
+  bar_minutes: 240,
+  signals: trades.map(({ side = 'long', entry_time }, i) => ({
+    ...{ n: 2 + i, seq: 1 + i, action: side, mode: 'LIVE', timestamp: entry_time },
+    ...{
+      by: i % 3 === 2 ? 'operator:ada' : 'strategy',
+      sealed: entry_time + 600_000 * (1 + (i % 3)),
+      stamped: null,
+    },
+  })),
+  events: [
+    { n: 1, event: 'live', alias: 's0', at: 0, by: 'operator:ada', why: null, sealed: FIRST_DAY * DAY_MS },
+  ],
+})
+
+const SEALS: SealsRecord = {
+  ...{ since: toIsoInstant((FIRST_DAY - 1) * DAY_MS), opened_to: toIsoDate(FIRST_DAY + 100), seals: 9 },
+  ...{ gaps: [], lost: [], skipped: [], stamped_by: null, origins: [] },
+}
+
 const aStrategy = (fatal: boolean): fc.Arbitrary<Omit<HandStrategy, 'id'>> =>
-  fc.record({
-    name: fc.string({ unit: 'binary', maxLength: 12 }),
-    blurb: fc.option(fc.string({ unit: 'grapheme', maxLength: 12 }), { nil: null }),
-    first: fc.nat(40).map(offset => toIsoDate(FIRST_DAY + offset)),
-    base_risk_pct: fc.constantFrom(0.02, 0.03, 0.05),
-    tick_size: fc.constantFrom(0.1, 0.25, 1),
-    leverage_typical: fc.option(fc.double({ min: 0.1, max: 15, noNaN: true }), { nil: null }),
-    returns: returns(fatal),
-    trades: fc.array(aTrade, { maxLength: 6 }),
-  })
+  fc
+    .record({
+      name: fc.string({ unit: 'binary', maxLength: 12 }),
+      blurb: fc.option(fc.string({ unit: 'grapheme', maxLength: 12 }), { nil: null }),
+      first: fc.nat(40).map(offset => toIsoDate(FIRST_DAY + offset)),
+      base_risk_pct: fc.constantFrom(0.02, 0.03, 0.05),
+      tick_size: fc.constantFrom(0.1, 0.25, 1),
+      leverage_typical: fc.option(fc.double({ min: 0.1, max: 15, noNaN: true }), { nil: null }),
+      returns: returns(fatal),
+      trades: fc.array(aTrade, { maxLength: 6 }),
+      isLive: fc.boolean(),
+    })
+    .map(({ isLive, ...strategy }) => ({ ...strategy, live: isLive ? liveOf(strategy) : null }))
 
 const snapshots = (fatal: boolean): fc.Arbitrary<Snapshot> =>
-  fc
-    .array(aStrategy(fatal), { minLength: 1, maxLength: 4 })
-    .map(strategies => handSnapshot(strategies.map((strategy, i) => ({ id: `s${i}`, ...strategy }))))
+  fc.array(aStrategy(fatal), { minLength: 1, maxLength: 4 }).map(strategies =>
+    handSnapshot(
+      strategies.map((strategy, i) => ({ id: `s${i}`, ...strategy })),
+      { seals: SEALS },
+    ),
+  )
 
 /** Datasets of one to four strategies `s0`, `s1`, ... with different starts, lengths and base risks. */
 export const anySnapshot = snapshots(true)

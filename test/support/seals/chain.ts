@@ -52,6 +52,7 @@ export function createChain(
   let origin = originOf(signer.keyId, begin)
   let toMs = Date.parse(begin)
   let signedBy = signer
+  let entry = { seq: 0, sha256: NO_DIGEST }
 
   const writeDay = async (date: string): Promise<void> => {
     const own = all.filter(({ seal }) => dateOf(seal) === date).map(({ bytes }) => bytes)
@@ -67,7 +68,7 @@ export function createChain(
     const record = toRecord(
       {
         ...{ n: all.length + 1, origin, from: toIsoInstant(fromMs), to: toIsoInstant(toMs) },
-        ...{ entry_seq: 0, entry_sha256: NO_DIGEST, day_key: dayKeyOf(secret, date), events: 0 },
+        ...{ entry_seq: entry.seq, entry_sha256: entry.sha256, day_key: dayKeyOf(secret, date), events: 0 },
       },
       last === undefined ? 0 : lastSeqOf(last.record),
       items,
@@ -109,6 +110,10 @@ export function createChain(
       signedBy = next
       origin = originOf(next.keyId, toIsoInstant(toMs))
       return origin
+    },
+    /** The next seals name this entry of the log of versions; `sha256` is base64. */
+    nameEntry(seq: number, sha256: string): void {
+      entry = { seq, sha256 }
     },
     read: (): Promise<readonly PublicSeal[]> => readSeals(key => store.read(key)),
     /** The digest of a seal as it is handed to an authority, hex. */

@@ -94,6 +94,7 @@ test.each(BINARY_FORMATS)('a ledger as %s has timestamps in UTC, texts and numbe
     return_pct: 'Float64',
     result: 'Utf8',
     exit_reason: 'Utf8',
+    live: 'Utf8',
   })
   expect([rows[0]![1], rows[0]![3]]).toEqual([-1, 1_700_000_000_123])
 })
@@ -141,7 +142,7 @@ test('a column of Parquet is optional where a strategy may have no value, and re
     { id: 'alder', returns: [0.01], trades: [{ entry_time: 0, exit_time: 1, account_return: 0 }] },
   ])
   expect(read('export', book, 'parquet').nullable).toEqual([false, true])
-  expect(read('trades', book, 'parquet', { sid: 'alder' }).nullable).toEqual(Array(9).fill(false))
+  expect(read('trades', book, 'parquet', { sid: 'alder' }).nullable).toEqual([...Array(9).fill(false), true])
   expect(read('curve', book, 'parquet', { sid: 'alder' }).nullable).toEqual([false, false])
 })
 

@@ -1,6 +1,7 @@
 // Resources evaluated as the wire sees them: rendered to bytes, and read back through the schema that is published.
 import { z } from 'zod'
 import { DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
+import { liveData } from '#core/contract/payloads/live.ts'
 import { meta } from '#core/contract/payloads/meta.ts'
 import { statsData } from '#core/contract/payloads/stats.ts'
 import { correlationMatrix } from '#core/dataset/resources/correlation.ts'
@@ -32,6 +33,7 @@ export const readCurve = reader('curve', curvePoints())
 export const readRolling = reader('rolling', rollingRows())
 export const readStats = reader('stats', statsData())
 export const readTrades = reader('trades', tradeList())
+export const readLive = reader('live', liveData())
 export const readCorrelation = reader('correlation', correlationMatrix())
 export const readSummary = reader('summary', summaryData())
 export const readExport = reader('export', exportTable())

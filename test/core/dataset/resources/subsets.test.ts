@@ -109,22 +109,6 @@ test('a cell without a correlation is 0 and listed with its overlap and the reas
   expect(readCorrelation(book, whole).meta.note).not.toContain('undefined')
 })
 
-test('a correlation matrix is symmetric, 1 on the diagonal, inside [-1, 1], and 0 exactly where it says undefined', () => {
-  forAll(30, anySnapshot, period, (snapshot, period) => {
-    const { ids, matrix, undefined_pairs } = readCorrelation(snapshot, { period }).data
-    const isUndefined = (a: string, b: string) =>
-      undefined_pairs.some(({ pair }) => pair.includes(a) && pair.includes(b))
-    matrix.forEach((row, i) => {
-      expect(row[i]).toBe(1)
-      row.forEach((cell, j) => {
-        expect(cell).toBe(matrix[j]![i])
-        expect(Math.abs(cell)).toBeLessThanOrEqual(1)
-        if (i !== j && isUndefined(ids[i]!, ids[j]!)) expect(cell).toBe(0)
-      })
-    })
-  })
-})
-
 test('an export of a range of dates has the rows of the whole export in it, empty ones too, in every format, at any risk level and period', () => {
   forAll(25, anySnapshot, ranges, period, fc.option(anyRisk), (snapshot, [from, to], period, risk_pct) => {
     const [all, cut] = [{ period, risk_pct } as const, { period, risk_pct, from, to } as const]

@@ -33,20 +33,6 @@ test('the summary of twenty strategies and one that ended before they began has 
   expect(meta.note).toMatch(/strategies alive on that day.*pairs that have a correlation/)
 })
 
-test('the summary of strategies that share no day has a book of each in its time, no extreme pairs and a bet for each', () => {
-  const book = handSnapshot([
-    { id: 'alder', returns: wave(0).slice(0, 31) },
-    { id: 'birch', first: '2024-03-01', returns: wave(1).slice(0, 31) },
-  ])
-  const { data } = readSummary(book)
-  expect(data.equal_weight_book.n_days).toBe(91)
-  expect(data.diversification).toMatchObject({
-    mean_correlation: 0,
-    most_correlated: null,
-    effective_bets: 2,
-  })
-})
-
 test('the summary of a version that did not count them has no coverage and no note', () => {
   const snapshot = handSnapshot([{ id: 'alder', returns: wave(0) }])
   const { coverage: _, ...book } = snapshot.book.values
@@ -58,14 +44,6 @@ test('the summary of a version that did not count them has no coverage and no no
   })
   expect(data).toMatchObject({ equal_weight_book: { coverage: null }, diversification: { coverage: null } })
   expect(meta.note).toBeUndefined()
-})
-
-test('the summary of one strategy has a mean correlation of 0, no extreme pairs and one bet', () => {
-  const { data } = readSummary(handSnapshot([{ id: 'alder', returns: wave(0) }]))
-  expect(data.strategy_count).toBe(1)
-  expect(data.mean_pairwise_correlation).toBe(0)
-  const none = { most_correlated: null, least_correlated: null }
-  expect(data.diversification).toMatchObject({ ...none, mean_correlation: 0, effective_bets: 1 })
 })
 
 test('the summary names the two extreme pairs with the cells that the matrix has', () => {
@@ -130,6 +108,7 @@ test('a trade shows its return per unit of notional in percent, its length in da
       return_pct: 1.234568,
       result: 'win',
       exit_reason: 'signal',
+      live: null,
     },
   ])
 })
@@ -157,14 +136,6 @@ test('a trade shows no stop, no leverage and no account return, in neither text 
     const { text } = textOf('trades', book, { sid: 'alder', format })
     expect(text).not.toMatch(/91\.25|7\.5|3\.21|0\.0321|leverage|"stop"|account/)
   }
-})
-
-test('a ledger lets an outsider recompute the count and the win rate of the statistics', () => {
-  const trades = [0.01, -0.02, 0, 0.03].map(account_return => trade({ account_return }))
-  const stats = readStats(bookOf(trades), { sid: 'alder' }).data
-  const wins = ledgerOf(trades).filter(({ result }) => result === 'win').length
-  expect(stats.trade_count).toBe(4)
-  expect(stats.win_rate_pct).toBe((100 * wins) / 4)
 })
 
 test('a ledger lets an outsider recompute the notional profit factor to the last digit', () => {

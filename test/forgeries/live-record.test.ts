@@ -1,0 +1,401 @@
+// A live record that is made to look better than it was: what its seals, `verify-live` and a client then say.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { toIsoInstant } from '#core/calendar.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { pointerKey } from '#core/contract/pointer.ts'
+import { openingKey, sealAnchorKey, sealDayKey, sealKey } from '#core/contract/seals.ts'
+import type { SignalContent } from '#core/contract/signal.ts'
+import { openDays } from '#static-build/open-days.ts'
+import { openStore } from '#storage/open-store.ts'
+import { batchSalt, digestOfSeal, itemSalt, splitSeals, toRecord } from '#storage/seals/seal.ts'
+import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
+import { copyAll, createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { createTestApp } from '#test/support/history/history-app.ts'
+import { start } from '#test/support/http/raw-server.ts'
+import { type Chain, createChain, eventItem, signalItem } from '#test/support/seals/chain.ts'
+import { openAuthority } from '#test/support/servers/time-stamp-authority.ts'
+import { bytesOf } from '#test/support/stores/stored-bytes.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { NOW_MS, run } from '../cli/made-up.ts'
+import { bookOf, csv, FIRST_DAY, ledgerOf } from '../pipeline/night/night-book.ts'
+import { barsOf, type Forgery, forge } from './forge.ts'
+
+const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 103, 105, 104, 106]
+const BEGIN = '2024-01-11T00:00:00Z'
+const NOW = '2024-01-15T06:00:00Z'
+const TEXT = { content_type: 'text/plain' }
+
+/** The trades of oak: sealed in time, without a signal, fired by hand. The last signal, which lost, is of none of them. */
+const OAK = csv(
+  'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return',
+  'long,2024-01-12T00:00:00Z,105,2024-01-13T00:00:00Z,104,signal,1,-0.00952380952381',
+  'long,2024-01-13T00:00:00Z,104,2024-01-13T12:00:00Z,105,signal,1,0.00961538461538',
+  'long,2024-01-13T12:00:00Z,105,2024-01-13T18:00:00Z,104,signal,1,-0.00952380952381',
+)
+const FIR = csv(
+  'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return',
+  'long,2024-01-12T12:00:00Z,104,2024-01-13T12:00:00Z,105,signal,1,0.00961538461538',
+)
+
+const signalAt = (seq: number, timestamp: string, more: Partial<SignalContent> = {}) =>
+  signalItem(seq, { alias: 'oak', timestamp, ...more })
+
+const FIRST = signalAt(1, '2024-01-12T00:00:00Z')
+
+const ITEMS = {
+  '2024-01-11T01:00:00Z': ['fir', 'oak', 'yew'].map(id => eventItem('live', id, '2024-01-11T01:00:00Z')),
+  '2024-01-12T00:00:01Z': [FIRST],
+  '2024-01-12T10:00:00Z': [eventItem('halt', 'fir', '2024-01-12T10:00:00Z', { why: 'a bad week' })],
+  '2024-01-13T12:01:00Z': [signalAt(2, '2024-01-13T12:00:00Z', { by: 'operator:ada' })],
+  '2024-01-13T20:00:01Z': [signalAt(3, '2024-01-13T20:00:00Z', { action: 'short' })],
+}
+
+const signer = createSigner(newPrivateKeyPem())
+
+/** Seals of an hour, and of ten minutes around each item. */
+async function sealAll(
+  items: Readonly<Record<string, readonly string[]>>,
+  by = signer,
+  prepare: (chain: Chain) => void = () => {},
+): Promise<Chain> {
+  const chain = createChain(createMemoryStores(), BEGIN, { signer: by })
+  prepare(chain)
+  for (const at of Object.keys(items)) {
+    const due = `${at.slice(0, 14)}00:00Z`
+    if (Date.parse(due) > Date.parse(BEGIN)) await chain.sealUntil(due, {}, 3_600_000)
+    await chain.seal(items[at])
+  }
+  await chain.sealUntil(NOW, {}, 3_600_000)
+  return chain
+}
+
+let honest: Chain
+let forgery: Forgery
+let published: MemoryStores
+
+/** What a build of this chain publishes, in memory. */
+async function publish(chain: Chain): Promise<MemoryStores> {
+  const book = bookOf(barsOf(CLOSES, FIRST_DAY), [ledgerOf('oak', OAK), ledgerOf('fir', FIR)])
+  forgery = await forge(book)
+  const { url, privateUrl } = forgery.stores
+  for (const [from, to] of [
+    [chain.store, url],
+    [chain.privateStore, privateUrl],
+  ] as const)
+    for (const key of await from.list(''))
+      await writeFiles(fileURLToPath(to), { [key]: await bytesOf(from, key) })
+  expect(await forgery.build()).toMatchObject({ code: 0, err: '' })
+  const stores = createMemoryStores()
+  await copyAll(await openStore(url), stores.store)
+  await copyAll(await openStore(privateUrl), stores.privateStore)
+  return stores
+}
+
+beforeAll(async () => {
+  honest = await sealAll(ITEMS)
+  published = await publish(honest)
+})
+
+/** A service of a copy of what was published, after a forger changed it. */
+async function serve(change: (stores: MemoryStores) => Promise<unknown> = async () => {}, of = published) {
+  const stores = createMemoryStores()
+  await copyAll(of.store, stores.store)
+  await copyAll(of.privateStore, stores.privateStore)
+  await change(stores)
+  return (await createTestApp(stores.store, stores.privateStore)).app
+}
+
+type Service = { readonly fetch: (request: Request) => Response | Promise<Response> }
+
+const verify = (app: Service, ...args: readonly string[]) => verifyAt(app, NOW_MS, ...args)
+
+async function verifyAt(app: Service, nowMs: number, ...args: readonly string[]) {
+  const { url } = await start(async request => app.fetch(request))
+  const { code, out, err } = await run(['verify-live', url, ...args], { now: () => nowMs })
+  return {
+    code,
+    out,
+    err,
+    failed: out
+      .split('\n')
+      .filter(line => line.startsWith('        '))
+      .map(line => line.trim()),
+  }
+}
+
+/** Changes the opening of a day as a text. */
+const reopen =
+  (date: string, change: (text: string) => string) =>
+  async ({ store }: MemoryStores) => {
+    const text = Buffer.from(await bytesOf(store, openingKey(date))).toString()
+    expect(change(text)).not.toBe(text)
+    await store.replace(openingKey(date), Buffer.from(change(text)), TEXT)
+  }
+
+const without = (key: string) => [({ store }: MemoryStores) => store.remove(key)] as const
+
+/** Each of them has the secret, the key and both stores, and changes what is public afterwards. */
+const FORGERIES: readonly [forger: string, change: () => Parameters<typeof serve>, says: string][] = [
+  [
+    'deletes a seal',
+    () => [
+      async ({ store }) => {
+        const others = splitSeals(await bytesOf(store, sealDayKey('2024-01-11'))).toSpliced(8, 1)
+        await store.replace(sealDayKey('2024-01-11'), Buffer.concat(others), TEXT)
+        await store.remove(sealKey(9))
+      },
+    ],
+    'seal 9 is missing: withheld or removed',
+  ],
+  [
+    'alters a signal after it was sealed',
+    () => [reopen('2024-01-12', text => text.replace('50000', '49000'))],
+    'seal 26 has 1 items, and those that are opened are others',
+  ],
+  [
+    'inserts a signal into a seal that was empty, so that it is dated back',
+    () => [
+      reopen('2024-01-14', text => {
+        const { batch, items } = toRecord(honest.all[89]!.record, 3, [signalAt(4, '2024-01-14T12:00:00Z')])
+        return `${text}${JSON.stringify({ n: 90, batch, items })}\n`
+      }),
+    ],
+    'what is opened of seal 90 is not what was sealed: a signal was altered, added or left out',
+  ],
+  [
+    'leaves out a signal that lost',
+    () => [reopen('2024-01-13', text => text.replace(/^\{"n":73.*\n/m, ''))],
+    'what is opened of seal 73 is not what was sealed: a signal was altered, added or left out',
+  ],
+  [
+    'says that the seal of a loser is lost',
+    () => [
+      reopen('2024-01-13', text =>
+        text.replace(
+          /^\{"n":73.*$/m,
+          '{"n":73,"lost":"a broken disk"}\n{"n":74,"batch":"after 3\\n","items":[]}',
+        ),
+      ),
+    ],
+    'seal 73 is said to be lost, and no chain begins after it',
+  ],
+  [
+    'withholds the opening of a day',
+    () => [...without(openingKey('2024-01-13'))],
+    'the seals of 2024-01-13 are not opened, although those of 2024-01-14 are',
+  ],
+  [
+    'withholds the newest opening',
+    () => [...without(openingKey('2024-01-14'))],
+    'the seals of 2024-01-14 are not opened, although data are published up to 2024-01-14',
+  ],
+]
+
+test.each(FORGERIES)('a publisher who %s: `verify-live` says so', async (_, change, says) => {
+  const { code, failed } = await verify(await serve(...change()))
+  expect([failed[0], code]).toEqual([says, 1])
+})
+
+/** The lines of the notes, but the first, which names the chain. */
+const OAK_NOTE =
+  'note: oak is live since 2024-01-11T01:10:00Z: of 3 entries 1 were sealed in time, 0 late, 1 missed, 0 halted, 1 fired by hand; ' +
+  '1 live signals are of no trade\n'
+const FIR_NOTE =
+  'note: fir is live since 2024-01-11T01:10:00Z: of 1 entries 0 were sealed in time, 0 late, 0 missed, 1 halted, 0 fired by hand; ' +
+  '0 live signals are of no trade\n'
+
+test('a publisher who fires by hand, misses, takes a losing trade out of the ledger, halts a loser, or shows fewer strategies than were live: `verify-live` counts and names each, and passes', async () => {
+  const { code, out, err } = await verify(await serve())
+  expect([out, code]).toEqual([
+    `ok      keys        ${signer.keyId}, as it is published there
+ok      chain       107 seals from ${BEGIN} to ${NOW}, each signed and with the digest of the one before; 102 span more than ten minutes
+ok      times       the newest ends at ${NOW} by the publisher's clock; seals name 0 entries of the log of versions
+ok      openings    opened up to 2024-01-14: 3 signals and 4 events
+ok      live        3 strategies were live, 1 of them not in the catalogue; /live and /trades follow from the seals
+`,
+    0,
+  ])
+  expect(err).toContain(
+    `note: seal 1 begins the chain highwater/${signer.keyId}/20240111T000000Z\n${OAK_NOTE}${FIR_NOTE}`,
+  )
+  expect(err).toContain('note: yew was live and is not in the catalogue: its seals alone are known\n')
+  expect(err).toMatch(
+    /^WARNING: the key comes from the service itself\. Compare its fingerprint [0-9a-f]{64} with one /m,
+  )
+})
+
+/** What is public of another chain, in place of the honest one. */
+const shown = (other: Chain) => async (stores: MemoryStores) => {
+  for (const key of await stores.store.list('v1/seals/')) await stores.store.remove(key)
+  await copyAll(other.store, stores.store)
+  for (const key of await stores.privateStore.list('seals/')) await stores.privateStore.remove(key)
+  await copyAll(other.privateStore, stores.privateStore)
+  await openDays(stores, '2024-01-14')
+}
+
+describe('a publisher who shows another chain than before:', () => {
+  const keep = async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { 'key.pem': signer.publicKeyPem })
+    const state = join(folder, 'seen.json')
+    expect(await verify(await serve(), '--state', state)).toMatchObject({ code: 0 })
+    expect((await verify(await serve(), '--state', state)).err).not.toContain('WARNING')
+    return { state, key: join(folder, 'key.pem') }
+  }
+  test('a fork for one reader is not what his state has, and not what the receipts of its clients say', async () => {
+    const { '2024-01-12T10:00:00Z': _halt, ...others } = ITEMS
+    const app = await serve(shown(await sealAll({ ...others, '2024-01-12T10:00:00Z': [] })))
+    const { state } = await keep()
+    expect((await verify(app, '--state', state)).failed[0]).toBe(
+      'seal 107 was seen here before and is another one: another chain is shown now',
+    )
+    const receipts = await receiptsOf(FIRST, honest.all[25]!)
+    expect((await verify(await serve(), '--receipts', receipts)).code).toBe(0)
+    expect((await verify(app, '--receipts', receipts)).code).toBe(1)
+  })
+
+  test('a fresh store with a key of its own is of another key and origin, and a chain that was cut off ends before what was seen', async () => {
+    const { state, key } = await keep()
+    const fresh = createSigner(newPrivateKeyPem())
+    const app = await serve(shown(await sealAll(ITEMS, fresh)))
+    const says =
+      `from seal 1 on the chain is of the key ${fresh.keyId}, which is none of those that are trusted here: name it with --key if the ` +
+      'publisher confirms it'
+    expect((await verify(app, '--key', key)).failed[0]).toBe(says)
+    expect((await verify(app, '--state', state)).failed.slice(0, 2)).toEqual([
+      says,
+      'seal 107 was seen here before and is another one: another chain is shown now',
+    ])
+    const cut = await serve(async ({ store }) => {
+      await store.remove(sealKey(107))
+      await store.replace('v1/seals/head', honest.all[105]!.bytes, TEXT)
+    })
+    expect((await verify(cut, '--state', state)).failed).toEqual([
+      'seal 107 was seen here before and is gone: another chain is shown now',
+    ])
+  })
+
+  test('a chain that is made today and dated back names entries of the log that were written later', async () => {
+    const entry = await bytesOf(published.store, pointerKey(1))
+    const chain = await sealAll(ITEMS, signer, made => made.nameEntry(1, digestOfSeal(entry)))
+    expect((await verify(await serve(shown(chain)))).failed).toEqual([
+      'seal 1 of 2024-01-11T01:00:00Z names an entry of 2024-01-15T06:00:00Z: it is dated back',
+    ])
+    const other = await sealAll(ITEMS, signer, made =>
+      made.nameEntry(1, digestOfSeal(Buffer.from('another'))),
+    )
+    expect((await verify(await serve(shown(other)))).failed).toEqual([
+      'seal 1 names another entry 1 of the log of versions than is published',
+    ])
+  })
+})
+
+/** A file with a delivered signal and its receipt, as the client was answered. */
+async function receiptsOf(item: string, { seal: { n }, record: { day_key, batch } }: Chain['all'][number]) {
+  const folder = await temporaryFolder()
+  const row = { seq: 1, n, r: itemSalt(day_key, item, n, 0), s_n: batchSalt(day_key, n), batch }
+  await writeFiles(folder, { receipts: `${item}\n${JSON.stringify({ data: [row], meta: {}, links: {} })}\n` })
+  return join(folder, 'receipts')
+}
+
+test('a publisher who seals or opens another signal than was delivered, or none: the receipts of a client show it', async () => {
+  const app = await serve()
+  const seal = honest.all[25]!
+  const other = FIRST.replace('50000', '50001')
+  const faults = async (...args: Parameters<typeof receiptsOf>) =>
+    (await verify(app, '--receipts', await receiptsOf(...args))).failed
+  expect(await faults(FIRST, seal)).toEqual([])
+  expect(await faults(other, seal)).toEqual(['signal 1 is not in seal 26 as it was delivered'])
+  expect(await faults(FIRST, honest.all[26]!)).toEqual(['signal 1 is not in seal 27 as it was delivered'])
+  expect(await faults(FIRST, { ...seal, record: { ...seal.record, batch: 'after 0\n' } })).toEqual([
+    'the receipt of signal 1 is not of seal 26 of this chain: another chain was shown to its client',
+  ])
+  const folder = await temporaryFolder()
+  await writeFiles(folder, { receipts: `${FIRST}\nnothing\n` })
+  expect((await verify(app, '--receipts', join(folder, 'receipts'))).failed).toEqual([
+    'line 2 of the receipts is neither a signal nor an answer of /v1/signals/seals',
+    'signal 1 was delivered and has no receipt: it is not sealed',
+  ])
+})
+
+test('a publisher who publishes better words and figures than follow from the seals: `verify-live` names the first', async () => {
+  const { fetch } = await serve()
+  const lying = async (request: Request) => {
+    const response = await fetch(request)
+    const { pathname } = new URL(request.url)
+    if (!/oak\/(?:live|trades)$/.test(pathname)) return response
+    const text = (await response.text()).replace('"missed":1', '"missed":0').replace('"missed"', '"sealed"')
+    return new Response(text, { headers: { 'content-type': 'application/json' } })
+  }
+  expect((await verify({ fetch: lying })).failed).toEqual([
+    '/v1/strategies/oak/live does not follow from what is opened: entries',
+    '/v1/strategies/oak/trades: trade 2 is sealed, and missed follows from what is opened',
+  ])
+})
+
+test('a publisher who stops to seal, or whose clock is ahead: `verify-live` says so', async () => {
+  const app = await serve()
+  const at = async (nowMs: number) => (await verifyAt(app, nowMs)).failed
+  expect(await at(NOW_MS + 3_600_001)).toEqual([
+    `seal 107 of ${NOW} is the newest: nothing is sealed since, or newer seals are withheld`,
+  ])
+  expect(await at(NOW_MS - 61_000)).toEqual([`seal 107 ends at ${NOW}, which is ahead of this clock`])
+})
+
+test('a publisher who begins another chain without a reason, or with one: `verify-live` says which, and passes with one', async () => {
+  const begun = async (items: readonly string[]) => {
+    const chain = createChain(createMemoryStores(), BEGIN, { signer })
+    await chain.sealUntil('2024-01-12T00:00:00Z', {}, 3_600_000)
+    chain.beginAnew()
+    await chain.seal(items)
+    await chain.sealUntil(NOW, {}, 3_600_000)
+    return verify(await serve(shown(chain)))
+  }
+  expect((await begun([])).failed[0]).toBe(
+    'seal 25 begins another chain, and what was sealed does not say why',
+  )
+  const { out, err } = await begun([eventItem('begin_anew', null, NOW, { why: 'a broken disk' })])
+  expect(out).toMatch(/^ok +openings +opened up to 2024-01-14: 0 signals and 1 events$/m)
+  expect(err).toContain('note: seal 25 begins another chain. Reason: a broken disk\n')
+})
+
+test('a version with live records is reproduced byte for byte, also if more days are opened since', async () => {
+  const { url, privateUrl } = forgery.stores
+  await openDays({ store: await openStore(url), privateStore: await openStore(privateUrl) }, '2024-01-15')
+  expect(await (await openStore(url)).has(openingKey('2024-01-15'))).toBe(true)
+  const manifest = join(fileURLToPath(url), manifestKey(toIsoInstant(NOW_MS)))
+  expect(await forgery.build('--reproduce', manifest)).toMatchObject({ code: 0 })
+})
+
+test('a publisher who states the time of an authority: `verify-live` checks it with the certificate of the authority', async () => {
+  const authority = await openAuthority()
+  const command = await authority.start()
+  const chain = await sealAll(ITEMS)
+  const digest = chain.anchored(26)
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+    ...{ env: { ...process.env, ENTRY_SHA256: digest }, encoding: 'buffer' },
+  })
+  await chain.store.create(sealAnchorKey(26), stdout, TEXT)
+  const of = await publish(chain)
+  expect((await verify(await serve(undefined, of))).err).toContain(
+    'note: time stamps of Hand Time Stamps were not checked: name its certificate with --tsa-ca\n',
+  )
+  const check = async (ca: string, ...given: Parameters<typeof serve>) =>
+    verify(await serve(...given), '--tsa-ca', join(authority.folder, ca))
+  const { code, out } = await check('ca.pem', undefined, of)
+  expect(code).toBe(0)
+  expect(out).toMatch(
+    /^ok +stamps +1 opened seals are time-stamped by an authority that is trusted here, the latest \d+ minutes after its end$/m,
+  )
+  expect((await check('other.pem', undefined, of)).failed[0]).toMatch(
+    /^\/v1\/seals\/anchors\/000000026 is no time stamp of seal 26 by that authority: /,
+  )
+  const dated = reopen('2024-01-12', text => text.replace(/"at":"[^"]+"/, '"at":"2024-01-12T00:11:00Z"'))
+  expect((await check('ca.pem', dated, of)).failed[0]).toMatch(
+    /^the opening says that seal 26 was stamped at 2024-01-12T00:11:00Z, and not so: seal 26: time-stamped by Hand Time Stamps at /,
+  )
+})
