@@ -155,8 +155,10 @@ function serviceCards(state: Overview): readonly Figure[] {
 function sealCards({ seals }: Overview): readonly Figure[] {
   if (seals === null) return []
   const { n, age_seconds: age, refused } = seals
-  const says = refused ?? (age === null ? 'none yet' : `ended ${duration(age * 1_000)} ago`)
-  return [['Newest seal', refused === null ? n : toned('bad', 'refused'), says]]
+  const ended = age === null ? 'none yet' : `ended ${duration(age * 1_000)} ago`
+  return [
+    ['Newest seal', refused === null ? n : toned('bad', n), refused === null ? ended : `${ended}; refused`],
+  ]
 }
 
 function redisWords({ redis }: Overview): readonly [Piece, string] {
