@@ -9,7 +9,7 @@ import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/live-record.ts'
 import { commit } from '#signals/log/commit.ts'
-import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR } from '#signals/redis/keys.ts'
+import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR, SEAL_STATE } from '#signals/redis/keys.ts'
 import {
   FORM,
   ORIGIN,
@@ -501,4 +501,14 @@ test.each([
   for (const path of ['/ops', '/ops/view/live']) expect(await textOf(path)).toContain(line)
   await redis.hset(liveKey('alder'), right)
   expect(await textOf('/ops')).not.toMatch(/is silent|missing before/)
+})
+
+test('the overview shows the newest seal and its age, and why no further one is signed', async () => {
+  expect(await textOf('/ops')).not.toContain('Newest seal')
+  await redis.hset(SEAL_STATE, { n: 42, to: NOW_MS - 120_000, refused: '', at: NOW_MS })
+  expect(await textOf('/ops')).toMatch(/Newest seal<\/dt>\s*<dd>42\s*<small>ended 2\.0 min ago<\/small>/)
+  await redis.hset(SEAL_STATE, { refused: 'nothing is sealed: the clock is behind: set it' })
+  expect(await textOf('/ops')).toMatch(
+    /role="alert">nothing is sealed: the clock is behind: set it; .*; refused</s,
+  )
 })
