@@ -150,5 +150,18 @@ export const RELAYED = `${PREFIX}:relay:latest`
 /** String with an expiry: the lease of the relay. */
 export const RELAY_LEASE = `${PREFIX}:relay:lease`
 
+/** List: what was ordered of live strategies, each a `SealEvent` as JSON, in the step that did it; only appended to. */
+export const SEAL_EVENTS = `${PREFIX}:seal-events`
+
+/** Sorted set: the numbers of the seals that have signals, scored by the number of the last one. */
+export const SEALS = `${PREFIX}:seals`
+
+/**
+ * Hash: the newest seal that was published (`n`, 0 before the first, and `to`), why nothing is sealed (`refused`, a sentence or
+ * empty), when that was found (`at`), and, after a restore of Redis, when its backup was made (`restored`), until the chain begins
+ * anew. `to` and `at` are epoch milliseconds.
+ */
+export const SEAL_STATE = `${PREFIX}:seal-state`
+
 /** String: the clock of Redis as it was read last, epoch milliseconds. */
 export const CLOCK = `${PREFIX}:clock`
