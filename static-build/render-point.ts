@@ -119,10 +119,7 @@ function fileContent(
 
 const describe = (bytes: Uint8Array) => ({ bytes: bytes.length, sha256: sha256(bytes) })
 
-/**
- * On an export of 25 MB Brotli 11 would take minutes, so from here on every file is made with the levels of `LARGE`. Gzip 9
- * takes 4 % off such an export, and four times as long as gzip 6.
- */
+/** From here on the levels are `LARGE`: of 25 MB Brotli 11 would take minutes, and gzip 9 take 4 % off, four times as long as 6. */
 const LARGE_BYTES = 1 << 20
 
 type Levels = { readonly br: number; readonly gzip: number }
@@ -150,10 +147,7 @@ const FAR = { br: 22, gzip: 15, strategy: constants.Z_DEFAULT_STRATEGY }
 
 const SMALLEST_CHUNK = 2 ** 10
 
-/**
- * The precompressed twins of an artifact. Same bytes, kind and effort in, same bytes out. Every browser that is sent pages
- * over TLS accepts Brotli, so pages have no gzip twin: it would be a sixth of their bytes.
- */
+/** Same bytes for the same input. Pages have no gzip twin: every browser that is sent them over TLS accepts Brotli. */
 export function compressTwins(bytes: Uint8Array, kind: Kind, effort: Effort): Twin[] {
   const levels = levelsOf(effort, kind, bytes.length)
   const window = kind === 'table' ? NEAR : FAR

@@ -67,10 +67,7 @@ export const isSignedBy = (publicKeyPem: string, bytes: Uint8Array, signature: U
 export const newPrivateKeyPem = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/**
- * The public keys that are published, oldest first; none if nothing was signed. Throws if the object is
- * damaged, or holds a key under the name of another.
- */
+/** The published keys, oldest first; none if nothing was signed. Throws if the object is damaged, or a key has another's name. */
 export async function readKeys(store: ObjectStore): Promise<PublicKeys['keys']> {
   const bytes = await store.read(KEYS_KEY)
   if (bytes === null) return []

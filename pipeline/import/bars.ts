@@ -45,10 +45,7 @@ type ReadBar = Bar &
   Readonly<Record<'row' | 'end' | 'q', number>> &
   Readonly<Record<'file' | 'symbol', string>>
 
-/**
- * Reads bars of one instrument from files of any known format. Rows may be in any order and repeated; every repair is
- * a finding, and nothing is made up. Null if there is a problem, all of which are reported.
- */
+/** Reads bars of one instrument from files of any known format. Every repair is a finding. Null if there are problems, reported. */
 export async function importBars(reading: Reading, rules: Rules) {
   const zone = rules.tz === undefined ? null : parseZone(rules.tz)
   const own: Import = { reading, rules, zone, tally: createTally(), files: [] }
@@ -76,10 +73,7 @@ function refuse({ reading }: Import, { file, row }: ReadBar, why: string | null)
 const isRefused = ({ reading, rules }: Import): boolean =>
   rules.paths.some(path => reading.problems.has(path))
 
-/**
- * Reads an answer of an exchange, as an import does: its bars, those that are not over among them; or why it is none, as a whole
- * or because of a row.
- */
+/** Reads an answer of an exchange as an import does, with bars that are not over; or why it is none, as a whole or by a row. */
 export async function readBarsAnswer(answer: Buffer, timeframe: Timeframe, nowMs: number) {
   const isJson = /^\s*[[{]/.test(answer.toString('latin1', 0, 20))
   // An answer is whole: its last line needs no break.

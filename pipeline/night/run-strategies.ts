@@ -25,10 +25,7 @@ export type Ran<Outcome> = Outcome & { readonly files: readonly ModuleFile[] }
 
 type SourceTask = Omit<HistoryTask, 'run'>
 
-/**
- * Runs the modules, and then a task for each strategy. One that fails or makes no progress stops no other. The outcomes
- * are in the order of the strategies; `Outcome` is what the worker's function of that name returns.
- */
+/** Runs the modules, then a task for each strategy, in whose order the outcomes are. One that fails stops no other. */
 export async function runStrategies<Outcome extends Found>(
   threads: Threads,
   { name, step, extra }: Work,
@@ -59,18 +56,10 @@ export async function runStrategy<Outcome extends Found>(
   const outcome = await threads.run<Outcome | Refused>(name, { ...task, run: own?.run ?? null })
   const notices = own?.notices ?? []
   if ('problems' in outcome) return { ...outcome, notices }
-  return {
-    ...outcome,
-    notices: [...outcome.notices, ...notices],
-    files: own?.run.files ?? [],
-  }
+  return { ...outcome, notices: [...outcome.notices, ...notices], files: own?.run.files ?? [] }
 }
 
-async function runAllModules(
-  { dir }: Parts,
-  tasks: readonly SourceTask[],
-  options: RunOptions,
-): Promise<ReadonlyMap<string, ModuleOutcome>> {
+async function runAllModules({ dir }: Parts, tasks: readonly SourceTask[], options: RunOptions) {
   const modules = moduleTasks(tasks)
   if (modules.length === 0) return new Map()
   const count = countProgress(options.progress, 'replay', modules.length, 'strategies')
