@@ -209,7 +209,7 @@ const IS_REPLICA = 'Redis is a replica and takes no writes: set REDIS_URL to its
 const MOST_SEAL_AGE_S = 1_800
 
 function toSealAlert({ n, refused, age_seconds }: SealState): Alert | null {
-  if (refused !== null) return alert('seal_refused', 'seals', `no seal follows seal ${n}: ${refused}`)
+  if (refused !== null) return alert('seal_refused', 'seals', `${refused}; the newest seal is ${n}`)
   if (age_seconds === null || age_seconds <= MOST_SEAL_AGE_S) return null
   const message = `seal ${n} ended ${Math.floor(age_seconds / 60)} minutes ago, and none follows: see the log of the process`
   return alert('seal_behind', 'seals', message)

@@ -16,9 +16,12 @@ import { strategy as larch } from '#pipeline/sample/template/strategies/larch.ts
 import { SAMPLE_AS_OF, SAMPLE_COSTS } from '#pipeline/sample/write-sample-book.ts'
 import { signalsOf } from '#signals/live/signals-of.ts'
 import { testContent } from '#signals/outbox/test-fire.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type Stores } from '#storage/object-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { readNewestSeal } from '#storage/seals/chain.ts'
 import * as seals from '#storage/seals/seal.ts'
-import { createSigner } from '#storage/signature.ts'
+import { createSigner, type Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import weeks from './simulated-live.json' with { type: 'json' }
 
@@ -58,10 +61,47 @@ export async function sealSimulatedWeeks({ store, privateStore }: Stores, market
     ...days.map(([day, all]) => [openingKey(day), Buffer.from(openingOf(day, all))] as const),
   ]
   await pMap(files, ([key, bytes]) => writeOnce(store, key, bytes, IMMUTABLE_TEXT), { concurrency: 16 })
-  const record = Buffer.from(JSON.stringify(last.record))
-  await writeOnce(privateStore, seals.recordKey(last.record.n), record, IMMUTABLE_JSON)
+  await writeOnce(privateStore, seals.recordKey(last.record.n), toJsonBytes(last.record), IMMUTABLE_JSON)
   await store.replace(SEAL_HEAD_KEY, last.bytes, { ...IMMUTABLE_TEXT, cache_control: 'max-age=30' })
 }
+
+/**
+ * Writes the record with which a service goes on after the simulated weeks: in a chain of its own key, from the first number of its
+ * log. Does nothing if one goes on already.
+ */
+export async function leaveSimulatedWeeks(
+  { store, privateStore }: Stores,
+  own: { readonly signer: Signer; readonly secret: string; readonly nowMs: number },
+): Promise<void> {
+  const newest = await readNewestSeal(key => store.read(key))
+  if (newest?.seal.origin !== SIMULATED_ORIGIN) return
+  const { n, toMs, origin } = newest.seal
+  const { keyId } = own.signer
+  const at = toIsoInstant(own.nowMs)
+  const why = 'the simulated weeks of the sample are over'
+  const of = { origin, n, digest: newest.digest, lost_from: null, lost_to: null }
+  const items: readonly seals.SealEvent[] = [
+    { event: 'begin_anew', alias: null, by: 'runner', why, at, of },
+    { event: 'key', alias: null, by: 'runner', why, at, of: { id: keyId } },
+  ]
+  const endMs = (Math.floor(own.nowMs / seals.SEAL_MS) + 1) * seals.SEAL_MS
+  const facts = factsOf(n + 1, seals.originOf(keyId, at), toIsoInstant(toMs), endMs, own.secret)
+  const entry = await readHead(store)
+  const named = entry && { entry_seq: entry.entry.seq, entry_sha256: toBase64(entry.sha256) }
+  const record = seals.toRecord(
+    { ...facts, ...named },
+    0,
+    items.map(item => JSON.stringify(item)),
+  )
+  await privateStore.create(seals.recordKey(n + 1), toJsonBytes(record), IMMUTABLE_JSON)
+}
+
+const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64')
+
+const factsOf = (n: number, origin: string, from: string, toMs: number, secret: string) => ({
+  ...{ n, origin, from, to: toIsoInstant(toMs), events: 0, entry_seq: 0, entry_sha256: seals.NO_DIGEST },
+  day_key: seals.dayKeyOf(secret, seals.dateOf({ toMs })),
+})
 
 /** What a runner would have fired, but for what went wrong. */
 function firedBy(strategy: Strategy, { bars, funding }: Market): Happened[] {
@@ -112,9 +152,8 @@ function sealAll(happened: readonly Happened[]): readonly Sealed[] {
       const { what } = due.shift()!
       items.push('event' in what ? JSON.stringify(what) : toHalves(what).head + ++seq + toHalves(what).tail)
     }
-    const facts = { n: sealed.length + 1, origin: SIMULATED_ORIGIN, from, to, events: 0, entry_seq: 0 }
-    const day_key = seals.dayKeyOf(SECRET, seals.dateOf({ toMs }))
-    const record = seals.toRecord({ ...facts, entry_sha256: seals.NO_DIGEST, day_key }, after, items)
+    const facts = factsOf(sealed.length + 1, SIMULATED_ORIGIN, from, toMs, SECRET)
+    const record = seals.toRecord(facts, after, items)
     const bytes = seals.signSeal(seals.sealOf(record, prev), SIGNER)
     sealed.push({ record, bytes })
     ;[prev, from] = [seals.digestOfSeal(bytes), to]

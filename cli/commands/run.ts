@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sealKey } from '#core/contract/seals.ts'
 import { NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
+import { readSeal } from '#storage/seals/chain.ts'
+import { createSigner } from '#storage/signature.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
 import { threadsFor } from '../options/build-options.ts'
 import { define, flag } from '../options/command.ts'
@@ -13,7 +16,7 @@ import type { Runtime } from '../runtime.ts'
 import type { RunningSignals } from '../services/run-signals.ts'
 import { serveUntilStopped } from '../services/started.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
-import { isLoopback } from '../settings/generated-secrets.ts'
+import { isLoopback, readSecrets } from '../settings/generated-secrets.ts'
 
 const OPTIONS = { historyOnly: flag('serve the history only; needs no Redis') }
 
@@ -25,6 +28,7 @@ export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({
   // An address that others do not reach, or a port that is not known yet, is in no page.
   const hasAddress = !historyOnly && isLoopback(HOST) && SIGNALS_PORT !== 0
   await publishSampleOnce(environment, runtime, hasAddress ? `http://${HOST}:${SIGNALS_PORT}/program` : null)
+  const isSimulated = await leaveSimulation(environment, runtime, historyOnly)
   // Only now: until then a signal ends the process at once, as it does a build.
   await serveUntilStopped(runtime, async started => {
     const { serveHistory } = await import('../services/serve-history.ts') // loaded only if it is needed
@@ -39,12 +43,17 @@ export const defineRun = define(OPTIONS, '\nExample:\n  highwater run', async ({
       const linked = { ...environment, HISTORY_BASE_URL: environment.HISTORY_BASE_URL ?? history.url }
       signals = await runSignals({ environment: linked, runtime, hasDemo })
     }
-    printExamples(history.url, signals, terminal)
+    printExamples(history.url, signals, isSimulated, terminal)
     return signals === null ? [] : [signals.failed]
   })
 })
 
-function printExamples(url: string, signals: RunningSignals | null, { print }: Terminal): void {
+function printExamples(
+  url: string,
+  signals: RunningSignals | null,
+  isSimulated: boolean,
+  { print }: Terminal,
+): void {
   print(`open ${url}/ in a browser: the book, a fact sheet of each strategy, and the guides`)
   print(`history service on ${url}`)
   if (signals !== null) {
@@ -52,11 +61,14 @@ function printExamples(url: string, signals: RunningSignals | null, { print }: T
     print(`operator interface on ${signals.operatorUrl}/ops`)
     print(`Redis on ${signals.redisAddress}`)
   }
+  if (isSimulated)
+    print('the live record of the sample is simulated: nobody traded, and everybody has the key of its seals')
   print('')
   print('try:')
   print(`  curl ${url}/v1/strategies`)
   print(`  curl '${url}/v1/strategies/alder/stats?risk_pct=0.01'`)
   print(`  curl '${url}/v1/export?format=csv'`)
+  if (isSimulated) print(`  curl ${url}/v1/strategies/cedar/live`)
   if (signals?.hasProgram) for (const line of programCommands(signals)) print(`  ${line}`)
   if (signals?.demo) {
     print(`  curl -H 'X-API-Key: ${signals.demo.token}' ${signals.url}/v1/whoami`)
@@ -74,6 +86,19 @@ const programCommands = ({ url, demo }: RunningSignals): string[] => [
   `curl -H 'Content-Type: application/json' -d '${SIMULATION}' ${url}/v1/program/preview/simulate`,
   ...(demo === null ? [] : [`curl -H 'X-API-Key: ${demo.token}' ${url}/v1/program/basket`]),
 ]
+
+/** Whether the chain of seals begins with the simulated weeks; a signals service goes on after them. */
+async function leaveSimulation(environment: Environment, runtime: Runtime, historyOnly = false) {
+  const stores = await openStores(environment)
+  const first = await readSeal(key => stores.store.read(key), sealKey(1))
+  if (first === null) return false
+  const { leaveSimulatedWeeks, SIMULATED_ORIGIN } = await import('../build/simulated-live.ts')
+  if (first.seal.origin !== SIMULATED_ORIGIN) return false
+  if (historyOnly) return true
+  const { sealKey: key, sealSecret: secret } = await readSecrets(environment, runtime.drawBytes)
+  await leaveSimulatedWeeks(stores, { signer: createSigner(key), secret, nowMs: runtime.now() })
+  return true
+}
 
 /** Builds and publishes the sample book if nothing is published. Only the first run loads the code of a build. */
 async function publishSampleOnce(settings: Environment, runtime: Runtime, programUrl: string | null) {

@@ -37,7 +37,7 @@ Examples:
   highwater verify-store --json
 
 Not compared with anything, because nothing that is published or served depends on them alone: lock/ and
-nginx/disclaimers/ of the public store, build.json of the private one.`
+nginx/disclaimers/ of the public store, build.json of the private one. Seals are what verify-live checks.`
 
 const STORE_REMEDY =
   'the service computes answers whose files are missing or corrupt; restore the files from a copy, or build the ' +

@@ -57,19 +57,10 @@ export const liveEntries = (input: Pick<LiveInput, 'trades' | 'live' | 'opened_t
  * (`no_trades`), both and `modelled` without live days, Sharpe ratios and the tracking error below 90 of them (`too_few_points`).
  */
 export function liveFigures(input: LiveInput): FigureBlock {
-  const { live, k, trades, open_since, gaps } = input
+  const { live, trades, open_since, gaps } = input
   const { periods, entries, unmatched, held } = judge(input)
-  const words = entries.map(({ word }) => word)
-  const countOf = (of: LiveWord) => words.filter(word => word === of).length
+  const words = entries.flatMap(({ word }) => word ?? [])
   const days = liveDays(input, periods, held)
-  const leftOut = days.filter(({ inTime, others }) => others && !inTime)
-  const modelled = Float64Array.from(days, ({ ret }) => ret)
-  const sealed = Float64Array.from(days, day => (leftOut.includes(day) ? 0 : day.ret))
-  const off = sampleDeviation(modelled.map((value, i) => value - sealed[i]!)) * Math.sqrt(DAYS_PER_YEAR)
-  const none = trades.length === 0 && open_since === null ? undefinedBecause('no_trades') : null
-  const pathFigures = (values: Float64Array) =>
-    partFigures(dailyPath({ period: 'daily', first: 0, values }, k))
-  const asSealed = pathFigures(sealed)
   const end = periods.at(-1)?.to ?? Infinity
   const signals = entrySignals(live)
   return splitFigures({
@@ -81,21 +72,33 @@ export function liveFigures(input: LiveInput): FigureBlock {
       gaps: gaps.filter(gap => days.some(({ day }) => touches(gap, day))).length,
     },
     entries: {
-      judged: words.filter(word => word !== null).length,
-      ...{ sealed: countOf('sealed'), late: countOf('late'), missed: countOf('missed') },
-      ...{ halted: countOf('halted'), by_hand: countOf('by_hand'), unmatched },
+      judged: words.length,
+      ...Object.fromEntries(LIVE_WORDS.map(each => [each, words.filter(word => word === each).length])),
+      unmatched,
     },
     delay_seconds: {
       claimed: spread(signals.map(signal => signal.sealed - signal.at)),
       stamped: spread(signals.flatMap(({ stamped, at }) => (stamped === null ? [] : stamped - at))),
     },
-    modelled: pathFigures(modelled),
-    as_sealed: none === null ? asSealed : allUndefined(asSealed, 'no_trades'),
+    ...asSealed(days, input.k, trades.length > 0 || open_since !== null),
+  })
+}
+
+/** The paths are of the live days one after the other, whatever lies between two periods. */
+function asSealed(days: readonly LiveDay[], k: number, isTraded: boolean) {
+  const path = (values: Float64Array) => partFigures(dailyPath({ period: 'daily', first: 0, values }, k))
+  const leftOut = days.filter(({ inTime, others }) => others && !inTime)
+  const modelled = Float64Array.from(days, ({ ret }) => ret)
+  const sealed = Float64Array.from(days, ({ ret, inTime, others }) => (others && !inTime ? 0 : ret))
+  const off = sampleDeviation(modelled.map((value, i) => value - sealed[i]!)) * Math.sqrt(DAYS_PER_YEAR)
+  const annual = days.length < FEWEST_DAYS ? undefinedBecause('too_few_points') : percent(k * off)
+  return {
+    modelled: path(modelled),
+    as_sealed: isTraded ? path(sealed) : allUndefined(path(sealed), 'no_trades'),
     days_left_out: leftOut.length,
     days_shared: days.filter(({ inTime, others }) => others && inTime).length,
-    tracking_error_pct:
-      none ?? (days.length < FEWEST_DAYS ? undefinedBecause('too_few_points') : percent(k * off)),
-  })
+    tracking_error_pct: isTraded ? annual : undefinedBecause('no_trades'),
+  }
 }
 
 const IN_TIME_MS = 15 * 60_000
@@ -109,19 +112,21 @@ function judge({ trades, live, open_since, opened_to }: Omit<LiveInput, 'daily' 
   const end = opened_to === null ? -Infinity : (parseIsoDate(opened_to)! + 1) * DAY_MS
   const unused = new Set(entrySignals(live))
   const take = (from: number, to: number, side: string | null) => {
-    const isOf = ({ action, at }: Entry) => at >= from - IN_TIME_MS && at < to && action === (side ?? action)
-    const found = [...unused].find(isOf)
-    if (found !== undefined) unused.delete(found)
-    return found
+    for (const each of unused) {
+      if (each.at < from - IN_TIME_MS || each.at >= to || each.action !== (side ?? each.action)) continue
+      unused.delete(each)
+      return each
+    }
+    return null
   }
   const entries = trades.map(({ side, entry_time, exit_time }) => {
     const deadline = deadlineOf(entry_time, live)
     const signal = take(entry_time, Math.max(exit_time, entry_time + 1), side) // a stop may end a trade at once
-    const isInTime = signal !== undefined && signal.sealed <= deadline
+    const isInTime = signal !== null && signal.sealed <= deadline
     const isJudged = deadline < end && periods.some(period => isInside(period, entry_time))
     const found = signal?.by.startsWith('operator:') ? 'by_hand' : isInTime ? 'sealed' : 'late'
     const missing = isHalted(live, entry_time, deadline) ? 'halted' : 'missed'
-    const word: LiveWord = signal === undefined ? missing : found
+    const word: LiveWord = signal === null ? missing : found
     return { word: isJudged ? word : null, isInTime }
   })
   const held: Held[] = trades.map(({ entry_time, exit_time }, i) => ({
@@ -130,12 +135,10 @@ function judge({ trades, live, open_since, opened_to }: Omit<LiveInput, 'daily' 
   }))
   if (open_since !== null) {
     const from = parseIsoDate(open_since)!
-    held.push({ from, to: Infinity, isInTime: take(from * DAY_MS, Infinity, null) !== undefined })
+    held.push({ from, to: Infinity, isInTime: take(from * DAY_MS, Infinity, null) !== null })
   }
   return { periods, entries, unmatched: unused.size, held }
 }
-
-type Entry = ReturnType<typeof entrySignals>[number]
 
 /** Nobody decides in the future: a time after that of the seal is that of the seal. */
 const entrySignals = (live: OpenedSignals | null) =>
@@ -164,8 +167,7 @@ function livePeriods(live: OpenedSignals | null): readonly Period[] {
 /** Bars divide the UTC day. */
 function deadlineOf(entryMs: number, live: OpenedSignals | null): number {
   const barMs = (live?.bar_minutes ?? Infinity) * 60_000
-  const close = barMs === Infinity ? Infinity : (Math.floor(entryMs / barMs) + 1) * barMs
-  return Math.min(entryMs + IN_TIME_MS, close)
+  return Math.min(entryMs + IN_TIME_MS, (Math.floor(entryMs / barMs) + 1) * barMs)
 }
 
 /** Whether a halt was in force at the fill and sealed in time; those of the strategy and of all are independent. */
@@ -177,6 +179,8 @@ function isHalted(live: OpenedSignals | null, entryMs: number, deadline: number)
   }
   return halted.size > 0
 }
+
+type LiveDay = ReturnType<typeof liveDays>[number]
 
 /** The opened days of the series at whose beginning the strategy was live. */
 function liveDays({ daily, opened_to }: LiveInput, periods: readonly Period[], held: readonly Held[]) {

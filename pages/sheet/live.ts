@@ -1,6 +1,6 @@
 // What a sheet says of live trading: the signals that were sealed as they happened, beside the entries of the replay.
 import { html, raw } from 'hono/html'
-import { DAY_MS, instantOf } from '#core/calendar.ts'
+import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import type { SealsRecord } from '#core/dataset/live-record.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { liveInput } from '#core/dataset/resources/live.ts'
@@ -61,7 +61,7 @@ export function entriesText({ count }: Live): string {
 
 /** Whose clock dates the seals; a time stamp shows when one was there at the latest. */
 export const clockOfSeals = ({ stamped_by: by }: SealsRecord): string =>
-  `by the publisher's own clock${by === null ? '' : `; time stamps by ${by}`}`
+  `by the publisher's own clock${by === null ? '' : `, with time stamps by ${by}`}`
 
 /** Since when the chain is, how far it is opened, and where it is incomplete. */
 export function chainText({ since, opened_to, seals, gaps, lost, skipped }: SealsRecord): Markup {
@@ -77,7 +77,7 @@ export function liveSection(live: Live): Markup {
   const all = { n_days: days }
   const embargo = dataset.embargo_days
   const opened = embargo === 0 ? 'when their day is over' : `${counted(embargo, 'day')} later`
-  return html`<p class="note">${dataset.synthetic ? html`<strong>Simulated</strong>: prices, signals and the times of the seals are made up. ` : ''}Live signals are sealed in a public chain and opened ${opened}; here they are beside the entries of the replay. Times are ${clockOfSeals(seals)}. In time: sealed before the next close of the bars, and within 15 minutes of the fill; a fill is the replay's, also that of a sealed entry. At base risk, all live days. ${serviceLink(dataset, '/docs/guides/figures#v1strategiessidlive', 'Definitions')}</p>
+  return html`<p class="note">${dataset.synthetic ? html`<strong>Simulated</strong>: prices, signals and times are made up. ` : ''}Signals as they were sealed, ${clockOfSeals(seals)}, and opened ${opened}, beside the entries of the replay. In time: before the next close of the bars and within 15 minutes of the fill, which is always the replay's. At base risk, all live days. ${serviceLink(dataset, '/docs/guides/figures#v1strategiessidlive', 'Definitions')}</p>
 ${entriesTable(live)}
 <div class="columns"><div>${comparisonTable(
     [
@@ -86,7 +86,7 @@ ${entriesTable(live)}
     ],
     HEADLINE.filter(([path]) => path !== 'cagr_pct'),
   )}
-<p class="note">As sealed, days on which only other entries were open have no return: ${whole(Number(values.days_left_out))} of ${counted(days, 'day')}; ${whole(Number(values.days_shared))} shared with one in time are kept. Tracking error ${figureOf({ ...values, ...all }, ['tracking_error_pct', '', percent])}.</p></div>
+<p class="note">As sealed, ${whole(Number(values.days_left_out))} of ${counted(days, 'day')} have no return: only other entries were open. ${whole(Number(values.days_shared))} shared with one in time are kept. Tracking error ${figureOf({ ...values, ...all }, ['tracking_error_pct', '', percent])}.</p></div>
 ${factsOf(live)}</div>`
 }
 
@@ -127,7 +127,7 @@ function eventsOf({ live: { events, signals } }: Live): Markup {
     return { at, text }
   })
   const all = [...ordered, ...fired].sort((a, b) => b.at - a.at)
-  return html`<ul>${all.slice(0, 12).map(({ at, text }) => html`<li>${shortDate(instantOf(at))}: ${text.replaceAll('operator:', '')}</li>`)}</ul>`
+  return html`<ul>${all.slice(0, 12).map(({ at, text }) => html`<li>${shortDate(toIsoDate(toEpochDay(at)))}: ${text.replaceAll('operator:', '')}</li>`)}</ul>`
 }
 
 function factsOf(live: Live): Markup {
@@ -146,7 +146,7 @@ function factsOf(live: Live): Markup {
 ${row('Live', html`${spanOf(live)}: ${counted(days, 'day')}, ${whole(Number(toGroup(values.days).sealed))} of them without a gap between seals`)}
 ${row('Decision to seal', html`${delay('claimed')}, by the publisher's own clock; ${stamped}`)}
 ${row('Events', eventsOf(live))}
-${row('Chain', html`${chainText(seals)}. Origin ${seals.origins.map(({ origin, n }) => html`<code>${origin}</code> from seal ${whole(n)} on `)}`)}
+${row('Chain', html`${chainText(seals)}. Origin ${seals.origins.map(({ origin, n }) => html`<code>${origin}</code> from seal ${whole(n)} `)}`)}
 ${row('Check', html`<a href="live.json">all of it as JSON</a>; <code>highwater verify-live ${dataset.public_url ?? 'ADDRESS'}</code> or ${serviceLink(dataset, '/docs/guides/verifying', 'openssl and Python')}`)}
 </dl>`
 }

@@ -91,16 +91,16 @@ async function readContinued(redis: Redis, nowMs: number) {
 
 export type SealState = NonNullable<Awaited<ReturnType<typeof readSealState>>>
 
-/** How the seals stand, as the sealer wrote it; null if there is no sealer. */
+/** The newest seal, 0 before the first, and why none is signed now, as the sealer wrote it; null if there is no sealer. */
 export async function readSealState(redis: Redis, nowMs: number) {
   const { n, to = 0, refused = '', at } = await askRedis(() => redis.hgetall(SEAL_STATE))
   if (n === undefined) return null
+  const toMs = Number(to) || null
+  const age_seconds = toMs && Math.max(0, Math.round((nowMs - toMs) / 1_000))
   return {
-    /** Number of the newest seal, 0 before the first. */
     n: Number(n),
-    to: instantOrNull(Number(to) || null),
-    age_seconds: Number(to) === 0 ? null : Math.max(0, Math.round((nowMs - Number(to)) / 1_000)),
-    /** Why none is signed now. */
+    to: instantOrNull(toMs),
+    age_seconds,
     refused: refused || null,
     at: instantOf(Number(at)),
   }

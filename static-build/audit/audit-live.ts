@@ -1,12 +1,7 @@
 // Checks sealed live signals from public bytes: the chain, the openings, and the live records that follow from them.
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { parseIsoDate, toIsoInstant } from '#core/calendar.ts'
-import { pinnedPath } from '#core/contract/pins.ts'
+import { toIsoInstant } from '#core/calendar.ts'
 import { openingKey, SEALS_PREFIX, sealKeyKey } from '#core/contract/seals.ts'
-import type { LiveRecord, SealsRecord } from '#core/dataset/live-record.ts'
-import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
-import { type LiveInput, liveEntries, liveFigures } from '#core/figures/live-figures.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
@@ -20,7 +15,6 @@ import {
   readOriginKeys,
   readSeals,
 } from '#storage/seals/chain.ts'
-import { liveRecordsOf } from '#storage/seals/live-records.ts'
 import {
   commitmentTo,
   commitmentToItem,
@@ -33,8 +27,9 @@ import {
 } from '#storage/seals/seal.ts'
 import { parsePublicKey } from '#storage/signature.ts'
 import { provenTimes } from './audit-clock.ts'
+import { checkRecords, readDataset } from './audit-live-records.ts'
 import type { TrustedKey } from './audit-signatures.ts'
-import { type Check, type Fault, toCheck } from './check.ts'
+import { type Check, checkOf } from './check.ts'
 import { entryPlace, type PublicReader, sealStampPlace } from './reader.ts'
 
 /** What a monitor keeps of the chain that it saw. */
@@ -52,15 +47,8 @@ export type LiveOrder = {
   readonly receipts: string | null
 }
 
-export type LiveAudit = {
-  readonly checks: readonly Check[]
-  /** Null if the chain could not be read. */
-  readonly seen: SeenChain | null
-  readonly trusted: readonly TrustedKey[]
-}
-
-/** Checks everything that is sealed; every fault is found in one run. */
-export async function auditLive(order: LiveOrder): Promise<LiveAudit> {
+/** Checks everything that is sealed; every fault is found in one run. `seen` is null if the chain could not be read. */
+export async function auditLive(order: LiveOrder) {
   const read = remembering(order.reader)
   try {
     const seals = await readSeals(read)
@@ -98,16 +86,6 @@ function remembering(reader: PublicReader): ReadPublic {
     known.set(key, found)
     return found
   }
-}
-
-const checkOf = (
-  check: Check['check'],
-  summary: string,
-  sentences: readonly string[],
-  notes: readonly string[] = [],
-): Check => {
-  const faults = sentences.map((told): Fault => ({ object: SEALS_PREFIX, what: 'not in the chain', told }))
-  return toCheck(check, null, summary, faults, notes)
 }
 
 async function checkKeys(read: ReadPublic, seals: readonly PublicSeal[], { keys, seen }: LiveOrder) {
@@ -202,10 +180,9 @@ function checkOpenings(
 ): Check {
   const { items, lost, skipped, openedTo, stampedBy, faults: found } = opened
   const faults = [...found]
-  const due = [...new Set(seals.map(({ seal }) => dateOf(seal)))].filter(date => date <= end)
-  const withheld = due.filter(date => date > (openedTo ?? ''))
-  if (withheld.length > 0)
-    faults.push(`the seals of ${withheld[0]} are not opened, although data are published up to ${end}`)
+  const withheld = datesOf(seals).find(date => date > (openedTo ?? '') && date <= end)
+  if (withheld !== undefined)
+    faults.push(`the seals of ${withheld} are not opened, although data are published up to ${end}`)
   const starts = startsOf(seals)
   for (const { n } of lost)
     if (!starts.some(({ seal }) => seal.n > n))
@@ -224,13 +201,14 @@ function checkOpenings(
   if (stampedBy !== null && tsaCa === null)
     notes.push(`time stamps of ${stampedBy} were not checked: name its certificate with --tsa-ca`)
   const signals = items.filter(({ item }) => seqOf(item) !== null).length
-  const summary = `${openedTo === null ? 'no day is opened yet' : `opened up to ${openedTo}`}: ${signals} signals and ${items.length - signals} events`
-  const missing =
-    lost.length + skipped.length === 0
-      ? ''
-      : `, ${lost.length} seals lost, ${skipped.length} holes in the numbers`
-  return checkOf('openings', summary + missing, faults, notes)
+  const summary = `opened up to ${openedTo ?? 'no day yet'}: ${signals} signals and ${items.length - signals} events`
+  const missing = `, ${lost.length} seals lost, ${skipped.length} holes in the numbers`
+  return checkOf('openings', summary + (lost.length + skipped.length > 0 ? missing : ''), faults, notes)
 }
+
+const datesOf = (seals: readonly PublicSeal[]): readonly string[] => [
+  ...new Set(seals.map(({ seal }) => dateOf(seal))),
+]
 
 /** The reason in an item that begins a chain after another one; null of others. */
 function whyAnew(item: string): string | null {
@@ -244,9 +222,8 @@ async function checkStamps(
   seals: readonly PublicSeal[],
   read: ReadPublic,
 ): Promise<Check> {
-  const dates = [...new Set(seals.map(({ seal }) => dateOf(seal)))]
   const openings = await Promise.all(
-    dates.map(async date => parseOpening((await read(openingKey(date))) ?? new Uint8Array())),
+    datesOf(seals).map(async date => parseOpening((await read(openingKey(date))) ?? new Uint8Array())),
   )
   const claimed = openings.flatMap(opening => opening?.stamps ?? [])
   const bySeal = new Map(seals.map(each => [each.seal.n, each]))
@@ -263,9 +240,8 @@ async function checkStamps(
       : `the opening says that seal ${n} was stamped at ${at}, and not so: ${each.line}`
   })
   const delays = claimed.map(({ n, at }) => Date.parse(at) - (bySeal.get(n)?.seal.toMs ?? 0))
-  const latest =
-    delays.length === 0 ? '' : `, the latest ${Math.ceil(Math.max(...delays) / 60_000)} minutes after its end`
-  const summary = `${claimed.length} opened seals are time-stamped by an authority that is trusted here${latest}`
+  const latest = Math.ceil(Math.max(0, ...delays) / 60_000)
+  const summary = `${claimed.length} opened seals are time-stamped by an authority that is trusted here, at most ${latest} minutes after their end`
   return checkOf('stamps', summary, faults)
 }
 
@@ -299,95 +275,4 @@ function checkReceipts(text: string, seals: readonly PublicSeal[], { items, open
       faults.push(`signal ${seq} is in seal ${row.n}, and is not what was opened of it`)
   }
   return checkOf('receipts', `${delivered.size} delivered signals, each in its seal`, faults)
-}
-
-const dataset = z.object({ data: z.object({ version: z.string(), window: z.object({ to: z.string() }) }) })
-
-async function readDataset(read: ReadPublic) {
-  const bytes = await read('v1/dataset').catch(() => null) // without a version the service answers 503
-  return dataset.safeParse(parseJson(bytes ?? '')).data?.data ?? null
-}
-
-const listing = z.object({ data: z.array(z.object({ id: z.string() })) })
-const record = z.object({ data: z.looseObject({ bar_minutes: z.number().nullable() }) })
-const series = z.object({ data: z.array(z.object({ t: z.string(), ret: z.number() })) })
-const side = z.enum(['long', 'short'])
-const row = z.object({ side, entry_time: z.number(), exit_time: z.number(), live: z.string().nullish() })
-const trades = z.object({ data: z.array(row) })
-const stats = z.object({
-  data: z.object({
-    fund_dd: z.object({ exposure: z.object({ open_since: z.string().nullish() }).nullish() }),
-  }),
-})
-
-/** Recomputes what is published of the live record of every strategy from what is opened up to the end of the data. */
-async function checkRecords(
-  read: ReadPublic,
-  seals: readonly PublicSeal[],
-  data: Awaited<ReturnType<typeof readDataset>>,
-): Promise<Check> {
-  if (data === null)
-    return checkOf('live', 'not looked at', [
-      '/v1/dataset has no version: nothing is compared with the seals',
-    ])
-  const ask: Ask = async (path, shape) => {
-    const address = pinnedPath(data.version, path)
-    const found = shape.safeParse(parseJson((await read(address.slice(1))) ?? ''))
-    if (found.success) return found.data.data
-    throw new Error(`${address} is missing or has another form`)
-  }
-  const opened = await openSeals(read, seals, data.window.to)
-  const { seals: chain, live } = liveRecordsOf(opened, seals, [])
-  const ids = (await ask('/v1/strategies', listing)).map(({ id }) => id)
-  const faults: string[] = []
-  const notes: string[] = []
-  for (const id of ids) {
-    const found = await compareRecord(ask, id, live.get(id) ?? null, chain).catch(messageOf)
-    if (typeof found === 'string') faults.push(found)
-    else faults.push(...found.faults)
-    if (typeof found !== 'string' && live.has(id)) notes.push(found.summary)
-  }
-  const hidden = [...live.keys()].filter(id => !ids.includes(id))
-  notes.push(...hidden.map(id => `${id} was live and is not in the catalogue: its seals alone are known`))
-  const summary = `${live.size} strategies were live, ${hidden.length} of them not in the catalogue; /live and /trades follow from the seals`
-  return checkOf('live', summary, faults, notes)
-}
-
-type Ask = <Data>(path: string, shape: z.ZodType<{ data: Data }>) => Promise<Data>
-
-async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain: SealsRecord) {
-  const at = (name: string) => `/v1/strategies/${id}/${name}`
-  const published = await ask(at('live'), record)
-  const rows = await ask(at('trades'), trades)
-  const days = await ask(at('returns'), series)
-  const { fund_dd } = await ask(at('stats'), stats)
-  const live = own && { ...own, bar_minutes: published.bar_minutes }
-  const values = Float64Array.from(days, ({ ret }) => ret)
-  const input: LiveInput = {
-    daily: { period: 'daily', first: parseIsoDate(days[0]?.t ?? '') ?? 0, values },
-    ...{ k: 1, trades: rows, open_since: fund_dd.exposure?.open_since ?? null, live },
-    ...{ opened_to: chain.opened_to, gaps: chain.gaps },
-  }
-  const block = liveFigures(input)
-  const { signals = [], events = [] } = live ?? {}
-  const made = { ...publishFigures(block.values), seals: chain.opened_to && chain, events, signals }
-  const follows = JSON.parse(JSON.stringify({ ...made, undefined: block.undefined }))
-  const differing = Object.keys(follows).filter(name => !isDeepStrictEqual(follows[name], published[name]))
-  const words = liveEntries(input)
-  const wrong = rows.findIndex((trade, i) => (trade.live ?? null) !== (words[i] ?? null))
-  const faults = [
-    ...(differing.length === 0
-      ? []
-      : [`${at('live')} does not follow from what is opened: ${differing.join(', ')}`]),
-    ...(wrong === -1
-      ? []
-      : [
-          `${at('trades')}: trade ${wrong + 1} is ${rows[wrong]?.live}, and ${words[wrong]} follows from what is opened`,
-        ]),
-  ]
-  const { judged, sealed, late, missed, halted, by_hand, unmatched } = follows.entries
-  const summary =
-    `${id} is live since ${follows.live_since}: of ${judged} entries ${sealed} were sealed in time, ${late} late, ${missed} missed, ` +
-    `${halted} halted, ${by_hand} fired by hand; ${unmatched} live signals are of no trade`
-  return { faults, summary }
 }

@@ -1,4 +1,5 @@
 // The result of an audit: checks, each with its faults, worded so that a person can act on them.
+import { SEALS_PREFIX } from '#core/contract/seals.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { StoreError } from '#storage/object-store.ts'
 import { type Place, type PublicReader, tryRead } from './reader.ts'
@@ -37,6 +38,17 @@ export const toCheck = (
   faults: readonly Fault[],
   notes: readonly string[] = [],
 ): Check => ({ check, version, told: summary, faults, notes })
+
+/** The same of the chain of seals, whose faults are sentences. */
+export const checkOf = (
+  check: CheckOfSeals | 'keys' | 'stamps',
+  summary: string,
+  sentences: readonly string[],
+  notes: readonly string[] = [],
+): Check => {
+  const faults = sentences.map((told): Fault => ({ object: SEALS_PREFIX, what: 'not in the chain', told }))
+  return toCheck(check, null, summary, faults, notes)
+}
 
 /** A fault of the object at a place. `rest` completes a sentence that begins with its name. */
 export function faultAt(reader: PublicReader, place: Place, what: Fault['what'], rest: string): Fault {

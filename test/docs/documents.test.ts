@@ -225,7 +225,7 @@ test('what the full example of program.yaml gives is what holds without the line
 const FORGERIES = globSync('test/forgeries/*.test.ts', { cwd: ROOT }).flatMap(path => {
   const text = readPage(path)
   const [, rows = ''] = /test\.each\(\[(.*?)\]\)\('a publisher who %s: /s.exec(text) ?? []
-  const found = [...text.matchAll(/'a publisher who (?!%s)(.+?): /g), ...rows.matchAll(/\['(.+?)', /g)]
+  const found = [...text.matchAll(/'a publisher who (?!%s)(.+?): /g), ...rows.matchAll(/\[\s*'(.+?)',\s/g)]
   return found.map(([, what = '']) => what)
 })
 

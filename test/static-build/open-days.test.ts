@@ -100,7 +100,7 @@ test('the live records of a snapshot have what was opened up to its window: sign
   ])
 })
 
-describe('a build that would have to leave an opening out fails:', () => {
+describe('a build that would have to leave an opening out fails', () => {
   const REFUSED: readonly [string, (chain: Chain) => Promise<unknown>, RegExp][] = [
     [
       'without the record of a seal',
@@ -138,13 +138,13 @@ describe('a build that would have to leave an opening out fails:', () => {
       /^memory:public: seal 9 is missing: withheld or removed; restore the seals from a copy$/,
     ],
   ]
-  test.each(REFUSED)('%s', async (_, damage, says) => {
+  test.each(REFUSED)('an opening %s is not written, and the build says which', async (_, damage, says) => {
     const chain = await threeDays()
     await damage(chain)
     await expect(openDays(chain, DAYS[2])).rejects.toThrow(says)
   })
 
-  test('with an opening that was altered', async () => {
+  test('a build that reads an opening which was altered fails, and says of which seal', async () => {
     const chain = await threeDays()
     await openDays(chain, DAYS[2])
     const bytes = Buffer.from((await chain.store.read(openingKey(DAYS[0])))!).toString()

@@ -1,12 +1,21 @@
 // A build that is killed anywhere leaves the version before served, or the new one whole.
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { whileReading } from '../support/history/reading-tier.ts'
 import { fileGround, newKeyFile, s3Ground } from '../support/kills/grounds.ts'
-import { buildRound, killsOf, modelOf, playOnModel } from '../support/kills/kill-rounds.ts'
+import { buildRound, killsOf, type Model, modelOf, playOnModel } from '../support/kills/kill-rounds.ts'
 import { contentOf, pointerOf } from '../support/stores/stores.ts'
+
+/** What one machine builds into a folder; into a bucket it is the same. */
+let model: Model
+let keyFile: string
+
+beforeAll(async () => {
+  keyFile = await newKeyFile()
+  model = await modelOf(await fileGround(keyFile))
+})
 
 /** With the seeds of their rounds, and how many of the last kills of each are played; `make soak` plays all, and others. */
 test.each([
@@ -15,8 +24,7 @@ test.each([
 ] as const)(
   'a build into %s, killed at any operation, leaves a whole version, is finished by the same command, and no answer is torn',
   async (_, makeGround, seed, kills) => {
-    const ground = await makeGround(await newKeyFile())
-    const model = await modelOf(ground)
+    const ground = await makeGround(keyFile)
     const stores = await ground.open()
     const count = async () => Object.keys(await contentOf(stores)).length
     const before = await count()

@@ -1,15 +1,44 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { privateKey } from '#core/contract/artifacts.ts'
-import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
+import { leaveSimulatedWeeks, SIMULATED_ORIGIN, sealSimulatedWeeks } from '#cli/build/simulated-live.ts'
+import { privateKey, versionFolder } from '#core/contract/artifacts.ts'
+import { SEALS_PREFIX, sealKey } from '#core/contract/seals.ts'
+import { SAMPLE_VERSION, writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
+import { readDocument } from '#storage/json-bytes.ts'
 import { openStore } from '#storage/open-store.ts'
+import {
+  chainFaults,
+  gapsOf,
+  openSeals,
+  readNewestSeal,
+  readOriginKeys,
+  readSeals,
+} from '#storage/seals/chain.ts'
+import {
+  isSealedBy,
+  lastSeqOf,
+  parseItem,
+  recordKey,
+  SEAL_MS,
+  sealOf,
+  sealRecord,
+  signSeal,
+} from '#storage/seals/seal.ts'
+import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import { run } from '../cli/made-up.ts'
 import type { Stores } from '../support/books/publish-book.ts'
+import { createMemoryStores } from '../support/books/publish-in-memory.ts'
 import { startHighwater } from '../support/history/highwater-process.ts'
 import { servedVersion, startServing } from '../support/history/history-process.ts'
 import { shared } from '../support/runner/shared.ts'
+import { bytesOf } from '../support/stores/stored-bytes.ts'
 import { buildBegan, contentOf, faultsOf, newStores, pointerOf } from '../support/stores/stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
+const liveAnswer = z.object({
+  data: z.object({ entries: z.record(z.string(), z.number()) }),
+  meta: z.object({ note: z.string() }),
+})
 const catalogue = z.object({ data: z.array(z.object({ id: z.string(), verification_state: z.string() })) })
 
 test('`highwater run` builds the sample where nothing is published, serves it, and builds nothing again', async () => {
@@ -35,6 +64,75 @@ test('`highwater run` builds the sample where nothing is published, serves it, a
   again.kill('SIGINT')
   expect(await again.ended).toMatchObject({ code: 0, signal: null })
   expect(await contentOf(stores)).toEqual(published)
+})
+
+test('`highwater run` shows weeks of simulated live trading of the sample, in a chain without a fault, and says that they are simulated', async () => {
+  const { url, printed, stores } = await shared('sample')
+  const store = await openStore(stores.url)
+  const read = (key: string) => store.read(key)
+  const seals = await readSeals(read)
+  const keys = await readOriginKeys(read, seals)
+  expect(chainFaults(seals, origin => keys.get(origin) ?? null)).toEqual([])
+  expect(gapsOf(seals, SEAL_MS)).toHaveLength(2)
+  const { items, ...opened } = await openSeals(read, seals, '9999-12-31')
+  expect(opened).toEqual({ faults: [], lost: [], skipped: [], stampedBy: null, openedTo: '2026-06-30' })
+  const found = items.map(({ item }) => parseItem(item))
+  const kinds = found.map(each => (each?.kind === 'signal' ? each.signal.mode : each?.event.event))
+  const count = new Map<string, number>()
+  for (const kind of kinds) count.set(`${kind}`, (count.get(`${kind}`) ?? 0) + 1)
+  expect(Object.fromEntries(count)).toEqual({
+    ...{ LIVE: 34, DRY_RUN: 8, live: 3, halt: 1, resume: 1, ended: 1 },
+  })
+  const live = async (id: string) => {
+    const { data, meta } = liveAnswer.parse(await (await fetch(`${url}/v1/strategies/${id}/live`)).json())
+    expect(meta.note).toMatch(id === 'birch' ? /never live/ : /simulated/)
+    return Object.values(data.entries)
+  }
+  // judged, sealed, late, missed, halted, by hand, unmatched
+  expect(await live('alder')).toEqual([2, 1, 0, 0, 0, 1, 0])
+  expect(await live('cedar')).toEqual([9, 5, 1, 1, 1, 1, 0])
+  expect(await live('larch')).toEqual([9, 7, 1, 1, 0, 0, 0])
+  expect(await live('birch')).toEqual([0, 0, 0, 0, 0, 0, 0])
+  expect(printed).toContain('the live record of the sample is simulated')
+  const sheet = `${url}/${versionFolder(SAMPLE_VERSION)}/strategies/cedar/sheet.html`
+  expect(await (await fetch(sheet)).text()).toContain('<strong>Simulated</strong>')
+})
+
+test('the simulated live weeks have the same bytes at every run, and a service goes on under its own key, from the first number of its log', async () => {
+  const { stores } = await shared('sample')
+  const published = await openStore(stores.url)
+  const own = createMemoryStores()
+  await sealSimulatedWeeks(own, await writeSampleBook(await temporaryFolder()))
+  const made = await own.store.list(SEALS_PREFIX)
+  expect(await published.list(SEALS_PREFIX)).toEqual(made)
+  for (const key of made)
+    expect(await published.read(key), key).toEqual(Buffer.from(await bytesOf(own.store, key)))
+
+  const signer = createSigner(newPrivateKeyPem())
+  const service = { signer, secret: 'secret', nowMs: Date.parse('2026-11-27T21:13:20Z') }
+  const newest = (await readNewestSeal(key => own.store.read(key)))!
+  await leaveSimulatedWeeks(own, service)
+  await leaveSimulatedWeeks(own, { ...service, secret: 'another, and later' })
+  const record = (await readDocument(own.privateStore, recordKey(newest.seal.n + 1), sealRecord))!
+  expect([record.from, record.to, lastSeqOf(record)]).toEqual([
+    '2026-07-01T00:00:00Z',
+    '2026-11-27T21:20:00Z',
+    0,
+  ])
+  expect(record.items.map(item => parseItem(item))).toMatchObject([
+    {
+      event: {
+        event: 'begin_anew',
+        of: { origin: SIMULATED_ORIGIN, n: newest.seal.n, digest: newest.digest },
+      },
+    },
+    { event: { event: 'key', of: { id: signer.keyId } } },
+  ])
+  const next = signSeal(sealOf(record, newest.digest), signer)
+  expect(isSealedBy(signer.publicKeyPem, next)).toBe(true)
+  await own.store.create(sealKey(newest.seal.n + 1), next, { content_type: 'text/plain' })
+  await leaveSimulatedWeeks(own, service)
+  expect(await own.privateStore.has(recordKey(newest.seal.n + 2))).toBe(false)
 })
 
 test('Ctrl-C while `highwater run` builds the sample ends it at once, and nothing is published', async () => {

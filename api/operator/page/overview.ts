@@ -154,9 +154,11 @@ function serviceCards(state: Overview): readonly Figure[] {
 
 function sealCards({ seals }: Overview): readonly Figure[] {
   if (seals === null) return []
-  const { n, age_seconds, refused } = seals
-  const age = age_seconds === null ? 'none yet' : `ended ${duration(age_seconds * 1_000)} ago`
-  return [['Newest seal', refused === null ? n : toned('bad', 'refusing'), refused ?? age]]
+  const { n, age_seconds: age, refused } = seals
+  const ended = age === null ? 'none yet' : `ended ${duration(age * 1_000)} ago`
+  return [
+    ['Newest seal', refused === null ? n : toned('bad', n), refused === null ? ended : `${ended}; refused`],
+  ]
 }
 
 function redisWords({ redis }: Overview): readonly [Piece, string] {

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import hmac
 import json
+import threading
 import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
-from .seals import check_seals
+from .seals import Read, check_seals
 from .transport import Answer, HighwaterError, Transport, replace
 from .verify import find
 
@@ -44,9 +45,11 @@ class Signals:
         It ends after the newest signal, or pulls again every `poll` seconds for ever, `page` signals per request. A new
         epoch means that the log was restored: everything after `since` is pulled again, and the signals that this
         iterator has passed are left out. If it raises, begin again after the last number that you processed. With `poll` it
-        also calls check_seals() 12 minutes after a signal: `seal_mismatch` is raised, any other error is a warning.
+        also calls check_seals() 12 minutes after a signal, on a thread: `seal_mismatch` is raised, any other error is a
+        warning.
         """
-        epoch, last, passed, due = None, since, set(), 0.0
+        epoch, last, passed = None, since, set()
+        due, check = 0.0, threading.Thread()
         self._state = self._state or {"checked_seq": since}
         while True:
             now = self.head()["epoch"]
@@ -65,18 +68,20 @@ class Signals:
                 path = answer["links"].get("next")
             if poll is None:
                 return
-            due = due or time.time() + CHECK_AFTER
-            if not self._delivered:
-                due = 0.0
-            elif time.time() >= due or "fault" in self._state:
-                due = 0.0
-                try:
-                    self.check_seals()
-                except (HighwaterError, ValueError, LookupError, TypeError) as error:
-                    if getattr(error, "code", "") == "seal_mismatch":
-                        raise
-                    warnings.warn(f"seals are not checked: {error}", stacklevel=2)
+            if self._seals and "fault" in self._state:
+                raise HighwaterError("seal_mismatch", self._state["fault"])
+            due = (due or time.time() + CHECK_AFTER) if self._delivered else 0.0
+            if 0.0 < due <= time.time() and not check.is_alive():
+                due, check = 0.0, threading.Thread(target=self._check, name="seals", daemon=True)
+                check.start()
             time.sleep(poll)
+
+    def _check(self) -> None:
+        try:
+            self.check_seals()
+        except Exception as error:
+            if getattr(error, "code", "") != "seal_mismatch":
+                warnings.warn(f"seals are not checked: {error}", stacklevel=2)
 
     def check_seals(self) -> dict[str, Any]:
         """Checks that the signals that were yielded are in the seals that everybody sees, and gives what is known of these.
@@ -86,7 +91,7 @@ class Signals:
         """
         state = self._state or {"checked_seq": 0}
         try:
-            self._state = check_seals(*self._receipts(state["checked_seq"]), state)
+            self._state = check_seals(*self._receipts(state), state)
         except HighwaterError as error:
             if error.code != "seal_mismatch":
                 raise
@@ -95,11 +100,13 @@ class Signals:
         finally:
             if self._path and self._state:
                 replace(self._path, json.dumps(self._state).encode())
-        self._delivered = {seq: text for seq, text in self._delivered.items() if seq > self._state["checked_seq"]}
+        self._delivered = {seq: text for seq, text in [*self._delivered.items()] if seq > self._state["checked_seq"]}
         return self._state
 
-    def _receipts(self, since: int) -> tuple[list[dict[str, Any]], dict[int, str], Callable[[str], bytes | None]]:
-        answer = self._transport.get(f"/v1/signals/seals?since={since}").json()
+    def _receipts(self, state: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[int, str], Read]:
+        if "fault" in state:
+            return [], {}, lambda name: None  # the check fails all the same
+        answer = self._transport.get(f"/v1/signals/seals?since={state['checked_seq']}").json()
         receipts, seals = answer["data"], answer["links"].get("seals")
         if seals is None:
             raise HighwaterError("not_published", "the service does not say where its seals are")
@@ -107,7 +114,7 @@ class Signals:
             answer = self._transport.get(answer["links"]["next"]).json()
             receipts += answer["data"]
         history = Transport("history", seals.replace("/v1/seals/", ""), self._transport.timeout, self._transport.retries)
-        return receipts, self._delivered, lambda name: find(history, f"/v1/seals/{name}")
+        return receipts, dict(self._delivered), lambda name: find(history, f"/v1/seals/{name}")
 
 
 def _texts_of(page: Answer) -> Iterator[str]:

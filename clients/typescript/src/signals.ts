@@ -9,7 +9,7 @@ import type {
 } from './generated/signals.ts'
 import { HighwaterError } from './highwater-error.ts'
 import { type CallOptions, type ClientOptions, createTransport, type Transport, wait } from './requests.ts'
-import { checkSeals, type SealState } from './seals.ts'
+import { checkSeals, fail, type SealState } from './seals.ts'
 import { nullIfMissing } from './verify.ts'
 
 /** Signals of one request: a page has some 200 kB. */
@@ -37,11 +37,12 @@ export type SealsOptions = {
 /** The log of signals, as the client of a key sees it. The key belongs on a server: never into a page. */
 export class HighwaterSignals {
   readonly #transport: Transport
-  readonly #delivered = new Map<number, string>()
-  readonly #seals: SealsOptions | false
   readonly #options: ClientOptions
+  readonly #seals: SealsOptions | null
+  readonly #delivered = new Map<number, string>()
   #state: SealState | undefined
-  #dueMs = Number.POSITIVE_INFINITY
+  #dueMs = 0
+  #isChecking = false
 
   /** With `seals: false` nothing is checked by itself. */
   constructor(
@@ -51,8 +52,8 @@ export class HighwaterSignals {
     const init = { headers: { 'x-api-key': key }, redirect: 'manual' } as const // the key is sent to no other server
     this.#transport = createTransport(base, options, 'signals', init)
     this.#options = options
-    this.#seals = seals
-    if (seals) this.#state = seals.state
+    this.#seals = seals || null
+    this.#state = this.#seals?.state
   }
 
   /** The client of the key, its status and the strategies whose signals it gets. */
@@ -86,7 +87,7 @@ export class HighwaterSignals {
         yield signal
       }
       if (everySeconds === undefined) return
-      if (this.#seals) await this.#checkIfDue(options)
+      if (this.#seals) this.#checkIfDue(options)
       await wait(everySeconds, options.signal)
     }
   }
@@ -100,16 +101,18 @@ export class HighwaterSignals {
     try {
       this.#state = await this.#check(state, options)
     } catch (error) {
-      this.#state = isMismatch(error) ? { ...state, fault: error.message } : state
-      if (this.#seals) await this.#seals.onCheck?.(this.#state, error)
+      const isMismatch = error instanceof HighwaterError && error.code === 'seal_mismatch'
+      this.#state = isMismatch ? { ...state, fault: error.message } : state
+      await this.#seals?.onCheck?.(this.#state, error)
       throw error
     }
     for (const seq of this.#delivered.keys()) if (seq <= this.#state.checked_seq) this.#delivered.delete(seq)
-    if (this.#seals) await this.#seals.onCheck?.(this.#state)
+    await this.#seals?.onCheck?.(this.#state)
     return this.#state
   }
 
   async #check(state: SealState, options: CallOptions): Promise<SealState> {
+    if (state.fault !== undefined) fail(state.fault)
     const receipts: Receipt[] = []
     let [path, seals]: (string | undefined)[] = [`/v1/signals/seals?since=${state.checked_seq}`]
     while (path !== undefined) {
@@ -118,22 +121,25 @@ export class HighwaterSignals {
       path = links.next
       seals = links.seals
     }
-    if (seals === undefined)
-      throw new HighwaterError('not_published', 'the service does not say where its seals are')
+    if (seals === undefined) fail('the service does not say where its seals are', 'not_published')
     const { request } = createTransport(seals.replace('/v1/seals/', ''), this.#options, 'history')
     const read = (name: string) =>
       request(`/v1/seals/${name}`, options).then(({ bytes }) => bytes, nullIfMissing)
-    return checkSeals(receipts, this.#delivered, read, state)
+    return checkSeals(receipts, new Map(this.#delivered), read, state)
   }
 
-  async #checkIfDue(options: CallOptions): Promise<void> {
-    if (this.#delivered.size === 0) return
-    this.#dueMs = Math.min(this.#dueMs, Date.now() + CHECK_AFTER_MS)
-    if (Date.now() < this.#dueMs && this.#state?.fault === undefined) return
-    this.#dueMs = Number.POSITIVE_INFINITY
-    await this.checkSeals(options).catch(error => {
-      if (isMismatch(error) || options.signal?.aborted) throw error // others are tried again
-    })
+  /** Begins a check: no signal waits for it. */
+  #checkIfDue(options: CallOptions): void {
+    if (this.#state?.fault !== undefined) fail(this.#state.fault)
+    if (this.#delivered.size === 0 || this.#isChecking) return
+    this.#dueMs ||= Date.now() + CHECK_AFTER_MS
+    if (Date.now() < this.#dueMs) return
+    this.#dueMs = 0
+    this.#isChecking = true
+    const end = () => {
+      this.#isChecking = false // `onCheck` has the error, and the state a mismatch
+    }
+    this.checkSeals(options).then(end, end)
   }
 
   async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<Signal, void> {
@@ -149,9 +155,6 @@ export class HighwaterSignals {
     }
   }
 }
-
-const isMismatch = (error: unknown): error is HighwaterError =>
-  error instanceof HighwaterError && error.code === 'seal_mismatch'
 
 /** The exact text of each row of an answer: serialised again it may differ. */
 function rowsOf(answer: string): string[] {

@@ -121,12 +121,14 @@ function checkTime({ at, expires }: Entry): void {
 async function checkSignature(find: Find, keys: readonly string[] | null, content: Bytes, path: string) {
   if (keys === null) return
   const signature = await get(find, path)
-  for (const pem of keys) {
-    const der = Uint8Array.from(atob(pem.replaceAll(/-----[^-]+-----/g, '')), char => char.charCodeAt(0))
-    const key = await crypto.subtle.importKey('spki', der, 'Ed25519', false, ['verify'])
-    if (await crypto.subtle.verify('Ed25519', key, signature, content)) return
-  }
+  for (const pem of keys) if (await isSignedBy(pem, content, signature)) return
   fail([`${path} is no signature of a trusted key`])
+}
+
+export async function isSignedBy(pem: string, content: Bytes, signature: Bytes): Promise<boolean> {
+  const der = Uint8Array.from(atob(pem.replaceAll(/-----[^-]+-----/g, '')), char => char.charCodeAt(0))
+  const key = await crypto.subtle.importKey('spki', der, 'Ed25519', false, ['verify'])
+  return crypto.subtle.verify('Ed25519', key, signature, content)
 }
 
 /** The pinned path of every file of a version, and its digest. */

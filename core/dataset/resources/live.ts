@@ -1,12 +1,14 @@
 import { liveData } from '#core/contract/payloads/live.ts'
-import { type LiveInput, liveFigures } from '#core/figures/live-figures.ts'
+import { liveFigures } from '#core/figures/live-figures.ts'
 import type { Snapshot, StrategyData } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { datasetRoute, findStrategy } from './resource.ts'
+import { datasetRoute, findStrategy, pick } from './resource.ts'
 import { openSince, positionsOf } from './risk.ts'
 import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 const LIVE_NOTE = `The fills are those of the replay, also of a sealed entry. A seal ends by the clock of the publisher, a time stamp is by that of its authority. ${RISK_UNIT}`
+
+const NO_RECORD = { bar_minutes: null, events: [], signals: [] }
 
 export const live = datasetRoute({
   id: 'live',
@@ -21,35 +23,21 @@ export const live = datasetRoute({
     const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
     const input = { ...liveInput(snapshot, strategy), k: riskFactor(level, strategy.base_risk_pct) }
     const block = compounded(strategy, level, () => liveFigures(input))
-    const { live: record, id, base_risk_pct } = strategy
-    const { bar_minutes, events, signals } = record ?? { bar_minutes: null, events: [], signals: [] }
+    const { id, base_risk_pct } = strategy
     const { seals, synthetic } = snapshot.dataset
+    const record = pick(strategy.live ?? NO_RECORD, 'bar_minutes', 'events', 'signals')
     const note = noteAt(level, synthetic ? `The live trading is simulated. ${LIVE_NOTE}` : LIVE_NOTE)
     const never = block.values.live_since === null ? `${id} has no live record: it was never live.` : null
     return {
-      data: {
-        ...publishFigures(block.values),
-        bar_minutes,
-        seals,
-        events,
-        signals,
-        undefined: block.undefined,
-      },
+      data: { ...publishFigures(block.values), ...record, seals, undefined: block.undefined },
       meta: { ...seriesRiskMeta(level, base_risk_pct), note: never ?? note },
     }
   },
 })
 
 /** What `liveFigures` reads of a strategy, beside the factor. */
-export const liveInput = (
-  { dataset }: Pick<Snapshot, 'dataset'>,
-  strategy: StrategyData,
-): Omit<LiveInput, 'k'> => ({
-  ...{
-    daily: strategy.daily,
-    trades: positionsOf(strategy),
-    open_since: openSince(strategy),
-    live: strategy.live,
-  },
-  ...{ opened_to: dataset.seals?.opened_to ?? null, gaps: dataset.seals?.gaps ?? [] },
+export const liveInput = ({ dataset: { seals } }: Pick<Snapshot, 'dataset'>, strategy: StrategyData) => ({
+  ...pick(strategy, 'daily', 'live'),
+  ...{ trades: positionsOf(strategy), open_since: openSince(strategy) },
+  ...{ opened_to: seals?.opened_to ?? null, gaps: seals?.gaps ?? [] },
 })

@@ -9,7 +9,7 @@ import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/live-record.ts'
 import { commit } from '#signals/log/commit.ts'
-import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR } from '#signals/redis/keys.ts'
+import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR, SEAL_STATE } from '#signals/redis/keys.ts'
 import {
   FORM,
   ORIGIN,
@@ -20,7 +20,14 @@ import {
   TOKEN,
 } from '../../support/signals/operator.ts'
 import { playScene, settleAs } from '../../support/signals/operator-scene.ts'
-import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
+import {
+  addClient,
+  fire,
+  NOW_MS,
+  ORDERED,
+  seededBytes,
+  signalContent,
+} from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const HOUR_MS = 3_600_000
@@ -316,10 +323,10 @@ test('a strategy that runs, was fired by hand, or is halted, is shown and can be
   await fire(redis, 'a', 'hidden')
   await redis.hset(liveKey('runs'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })
   await redis.sadd(LIVE_ALIASES, 'runs')
-  await halt(redis, 'birch')
-  await halt(redis, '*')
+  await halt(redis, 'birch', ORDERED)
+  await halt(redis, '*', ORDERED)
   expect(await textOf('/ops/view/live')).not.toContain('>*</td>')
-  await resume(redis, '*')
+  await resume(redis, '*', ORDERED)
   for (const path of ['/ops', '/ops/view/live']) expect(await textOf(path)).toContain('>runs</td>')
   const { text, csrf } = await page.get('/ops/view/live')
   expect(text).toMatch(/>hidden<.*>fired by hand<.*name="alias" value="hidden"><button class="stop">Halt</s)
@@ -501,4 +508,14 @@ test.each([
   for (const path of ['/ops', '/ops/view/live']) expect(await textOf(path)).toContain(line)
   await redis.hset(liveKey('alder'), right)
   expect(await textOf('/ops')).not.toMatch(/is silent|missing before/)
+})
+
+test('the overview shows the newest seal and its age, and why no further one is signed', async () => {
+  expect(await textOf('/ops')).not.toContain('Newest seal')
+  await redis.hset(SEAL_STATE, { n: 42, to: NOW_MS - 120_000, refused: '', at: NOW_MS })
+  expect(await textOf('/ops')).toMatch(/Newest seal<\/dt>\s*<dd>42\s*<small>ended 2\.0 min ago<\/small>/)
+  await redis.hset(SEAL_STATE, { refused: 'nothing is sealed: the clock is behind: set it' })
+  expect(await textOf('/ops')).toMatch(
+    /role="alert">nothing is sealed: the clock is behind: set it; .*; refused</s,
+  )
 })

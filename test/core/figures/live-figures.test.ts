@@ -85,6 +85,7 @@ before the strategy was live -> ${`live 5T04:01 5T04:10, long 5T04:00 5T04:10`} 
 of a strategy that it makes live -> ${`long 5T04:00 5T04:10`} -> ${TRADE} -> ${{}} -> -
 after one that made the strategy live -> ${`long 2T04:00 2T04:10, flat 3T04:00 3T04:10`} -> ${`long 2T04:00 3T04:00, ${TRADE}`} -> ${{}} -> - missed
 after the end -> ${`${START}, ended 5T03:00 5T04:00, flat 5T04:00 5T04:10`} -> ${TRADE} -> ${{}} -> -
+after the first of two ends -> ${`${START}, ended 3T03:00 3T03:10, ended 6T03:00 6T03:10`} -> ${TRADE} -> ${{}} -> -
 after the end and a second start -> ${`${START}, ended 3T03:00 3T03:10, live 4T00:00 4T00:10`} -> ${TRADE} -> ${{}} -> missed
 after the end and a live entry -> ${`${START}, ended 3T03:00 3T03:10, long 4T00:00 4T00:10`} -> ${`long 4T00:00 4T08:00, ${TRADE}`} -> ${{}} -> - missed
 whose deadline is the end of the last opened day -> ${START} -> long 31T23:45 31T23:50 -> ${{}} -> -
@@ -146,9 +147,14 @@ test('a day is live if the strategy was live at its beginning, so that an end be
 
 test('a gap counts on every live day that it touches, and on no other', () => {
   const gap = (from: string, to: string) => ({ from: `2026-01-${from}:00Z`, to: `2026-01-${to}:00Z` })
-  const gaps = [gap('02T23:00', '03T00:00'), gap('10T23:50', '12T00:10'), gap('12T05:00', '12T06:00')]
+  const gaps = [
+    gap('02T23:00', '03T00:00'),
+    gap('10T23:50', '12T00:10'),
+    gap('12T05:00', '12T06:00'),
+    gap('20T00:00', '21T00:00'),
+  ]
   const before = { from: '2025-12-31T00:00:00Z', to: '2025-12-31T05:00:00Z' }
-  expect(figuresOf({ gaps: [before, ...gaps] }).values.days).toEqual({ live: 31, sealed: 27, gaps: 3 })
+  expect(figuresOf({ gaps: [before, ...gaps] }).values.days).toEqual({ live: 31, sealed: 26, gaps: 4 })
 })
 
 test('the delays of live entries are those of nearest rank, to the seal and to the time stamp, and a decision is never after its seal', () => {

@@ -153,12 +153,12 @@ test('an alert says why no seal is signed, or that none was for half an hour, an
   alerts.look(await overview())
   await redis.hset(SEAL_STATE, { to: NOW_MS - 1_860_000 })
   alerts.look(await overview())
-  await redis.hset(SEAL_STATE, { refused: 'the private store has no record of seal 42: restore it' })
+  await redis.hset(SEAL_STATE, { refused: 'nothing is sealed: the clock is behind: set it' })
   clock.ms += 3_600_000
   alerts.look(await overview())
   expect(sent.map(({ kind, message }) => [kind, message])).toEqual([
     ['seal_behind', 'seal 42 ended 31 minutes ago, and none follows: see the log of the process'],
-    ['seal_refused', 'no seal follows seal 42: the private store has no record of seal 42: restore it'],
+    ['seal_refused', 'nothing is sealed: the clock is behind: set it; the newest seal is 42'],
   ])
   const { text } = await createMetrics(overview).read()
   expect(text).toMatch(/^highwater_seal_age_seconds 1860$/m)

@@ -1,0 +1,99 @@
+// Recomputes live records from opened seals and public answers.
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { parseIsoDate } from '#core/calendar.ts'
+import { pinnedPath } from '#core/contract/pins.ts'
+import type { LiveRecord, SealsRecord } from '#core/dataset/live-record.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
+import { type LiveInput, liveEntries, liveFigures } from '#core/figures/live-figures.ts'
+import { messageOf } from '#storage/error-code.ts'
+import { parseJson } from '#storage/json-bytes.ts'
+import { openSeals, type PublicSeal, type ReadPublic } from '#storage/seals/chain.ts'
+import { liveRecordsOf } from '#storage/seals/live-records.ts'
+import { type Check, checkOf } from './check.ts'
+
+const dataset = z.object({ data: z.object({ version: z.string(), window: z.object({ to: z.string() }) }) })
+
+export async function readDataset(read: ReadPublic) {
+  const bytes = await read('v1/dataset').catch(() => null) // without a version the service answers 503
+  return dataset.safeParse(parseJson(bytes ?? '')).data?.data ?? null
+}
+
+const listing = z.object({ data: z.array(z.object({ id: z.string() })) })
+const record = z.object({ data: z.looseObject({ bar_minutes: z.number().nullable() }) })
+const series = z.object({ data: z.array(z.object({ t: z.string(), ret: z.number() })) })
+const side = z.enum(['long', 'short'])
+const row = z.object({ side, entry_time: z.number(), exit_time: z.number(), live: z.string().nullish() })
+const trades = z.object({ data: z.array(row) })
+const stats = z.object({
+  data: z.object({
+    fund_dd: z.object({ exposure: z.object({ open_since: z.string().nullish() }).nullish() }),
+  }),
+})
+
+/** Recomputes what is published of the live record of every strategy from what is opened up to the end of the data. */
+export async function checkRecords(
+  read: ReadPublic,
+  seals: readonly PublicSeal[],
+  data: Awaited<ReturnType<typeof readDataset>>,
+): Promise<Check> {
+  if (data === null)
+    return checkOf('live', 'not looked at', [
+      '/v1/dataset has no version: nothing is compared with the seals',
+    ])
+  const ask: Ask = async (path, shape) => {
+    const address = pinnedPath(data.version, path)
+    const found = shape.safeParse(parseJson((await read(address.slice(1))) ?? ''))
+    if (found.success) return found.data.data
+    throw new Error(`${address} is missing or has another form`)
+  }
+  const opened = await openSeals(read, seals, data.window.to)
+  const { seals: chain, live } = liveRecordsOf(opened, seals, [])
+  const ids = (await ask('/v1/strategies', listing)).map(({ id }) => id)
+  const faults: string[] = []
+  const notes: string[] = []
+  for (const id of ids) {
+    const found = await compareRecord(ask, id, live.get(id) ?? null, chain).catch(messageOf)
+    if (typeof found === 'string') faults.push(found)
+    else faults.push(...found.faults)
+    if (typeof found !== 'string' && live.has(id)) notes.push(found.summary)
+  }
+  const hidden = [...live.keys()].filter(id => !ids.includes(id))
+  notes.push(...hidden.map(id => `${id} was live and is not in the catalogue: its seals alone are known`))
+  const summary = `${live.size} strategies were live, ${hidden.length} of them not in the catalogue; /live and /trades follow from the seals`
+  return checkOf('live', summary, faults, notes)
+}
+
+type Ask = <Data>(path: string, shape: z.ZodType<{ data: Data }>) => Promise<Data>
+
+async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain: SealsRecord) {
+  const at = (name: string) => `/v1/strategies/${id}/${name}`
+  const published = await ask(at('live'), record)
+  const rows = await ask(at('trades'), trades)
+  const days = await ask(at('returns'), series)
+  const { fund_dd } = await ask(at('stats'), stats)
+  const live = own && { ...own, bar_minutes: published.bar_minutes }
+  const values = Float64Array.from(days, ({ ret }) => ret)
+  const input: LiveInput = {
+    daily: { period: 'daily', first: parseIsoDate(days[0]?.t ?? '') ?? 0, values },
+    ...{ k: 1, trades: rows, open_since: fund_dd.exposure?.open_since ?? null, live },
+    ...{ opened_to: chain.opened_to, gaps: chain.gaps },
+  }
+  const block = liveFigures(input)
+  const { signals = [], events = [] } = live ?? {}
+  const made = { ...publishFigures(block.values), seals: chain.opened_to && chain, events, signals }
+  const follows = JSON.parse(JSON.stringify({ ...made, undefined: block.undefined }))
+  const differing = Object.keys(follows).filter(name => !isDeepStrictEqual(follows[name], published[name]))
+  const words = liveEntries(input)
+  const wrong = rows.findIndex((trade, i) => (trade.live ?? null) !== (words[i] ?? null))
+  const faults: string[] = []
+  if (differing.length > 0)
+    faults.push(`${at('live')} does not follow from what is opened: ${differing.join(', ')}`)
+  const is = `${at('trades')}: trade ${wrong + 1} is ${rows[wrong]?.live}, and ${words[wrong]}`
+  if (wrong !== -1) faults.push(`${is} follows from what is opened`)
+  const { judged, sealed, late, missed, halted, by_hand, unmatched } = follows.entries
+  const summary =
+    `${id} is live since ${follows.live_since}: of ${judged} entries ${sealed} were sealed in time, ${late} late, ${missed} missed, ` +
+    `${halted} halted, ${by_hand} fired by hand; ${unmatched} live signals are of no trade`
+  return { faults, summary }
+}
