@@ -101,7 +101,6 @@ export function sendReady(c: Exchange, answer: ReadyAnswer, caching: string, mor
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
 }
 
-/** The same for what is compressed as a client prefers it. */
 export const sendText = async (c: Exchange, coded: CodedBytes, caching: string, more: AnswerHeaders = {}) =>
   sendReady(c, await coded(c.req.header('accept-encoding')), caching, more)
 
@@ -193,10 +192,7 @@ export type HistorySettings = InterfaceSettings & {
   readonly signalsBaseUrl: string | null
 }
 
-/**
- * Where an answer came from: a published file, a computation, the client's own copy, a refusal, or the process. `cut`: it
- * was made while it was sent, and broke off.
- */
+/** Where an answer came from: `live` is the process, `304` the client's own copy; `cut` was made while it was sent, and broke off. */
 export type AnswerKind = 'static' | 'computed' | 'cut' | '304' | 'refused' | 'live'
 
 /** The log line of an answer: routes, names and numbers. */

@@ -4,6 +4,7 @@ import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { assertScope } from '#signals/operators/tokens.ts'
 import { assertUrlLength, createServiceApp, toPattern } from '../service/app.ts'
 import { type Exchange, type ServiceEnv, sendBytes, sendEnveloped } from '../service/exchange.ts'
+import { OPENAPI_TYPE } from '../service/headers.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
 import { audited } from './audited.ts'
@@ -38,7 +39,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
     const { contentType, text } = await parts.metrics()
     return new Response(text, { headers: { ...c.get('service').headers(c), 'content-type': contentType } })
   })
-  app.get('/openapi.json', c => sendBytes(c, OPENAPI, OPENAPI_MEDIA))
+  app.get('/openapi.json', c => sendBytes(c, OPENAPI, { 'content-type': OPENAPI_TYPE }))
   const reference = createReference(REFERENCE, operatorDocument)
   for (const path of ['/docs', '/docs/:folder/:file']) app.get(path, reference)
   mountPage(app, parts, whoseToken)
@@ -59,8 +60,6 @@ const REFERENCE = {
 } as const
 
 const OPENAPI = renderJson(operatorDocument() as Json) // zod makes plain JSON, and calls it unknown
-
-const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
 /** Authorisation comes before validation. */
 async function answer(route: OperatorRoute, c: Exchange, parts: OperatorParts, whoseToken: WhoseToken) {

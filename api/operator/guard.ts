@@ -1,5 +1,4 @@
-// Access control: the Host header must be one of ours, which a page of another site cannot achieve, and the
-// token must match.
+// Access control: the Host header must be ours, which a page of another site cannot achieve, and the token must match.
 import { ApiError } from '#core/contract/errors.ts'
 import { createAddressCounts } from '#signals/address-counts.ts'
 import { digestOf, matchesDigest } from '#signals/clients/token.ts'
@@ -7,16 +6,12 @@ import { listOperators, mainOperator, type Operator } from '#signals/operators/t
 import type { Exchange } from '../service/exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
-/** The host names of this machine, and the bound address. */
 export const hostsOf = (host: string, more: readonly string[] = []): ReadonlySet<string> =>
   new Set(['127.0.0.1', 'localhost', '[::1]', bracketed(host), ...more].map(name => name.toLowerCase()))
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-/**
- * Throws unless the Host header is allowed. A name that an attacker points to 127.0.0.1 (DNS rebinding) would let his
- * page send requests here.
- */
+/** Throws unless the Host header is ours: a name that an attacker points to 127.0.0.1 (DNS rebinding) would let his page in. */
 export function assertHost(c: Exchange, { hosts }: OperatorParts): void {
   const name = new URL(c.req.url).hostname.toLowerCase()
   const given = (c.req.header('host') ?? name).toLowerCase().replace(/:\d+$/, '')

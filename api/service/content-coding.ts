@@ -22,10 +22,7 @@ export type Bytes = Uint8Array<ArrayBuffer>
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
 
-/**
- * The best coding of `offered` (in the server's order of preference) that the client accepts; `identity` if it
- * accepts none, because an answer that can be read beats a 406.
- */
+/** The first of `offered` among those that the client prefers, else `identity`: an answer that can be read beats a 406. */
 export function negotiateCoding<Offered extends Coding>(
   header: string | null | undefined,
   offered: readonly Offered[],
@@ -63,10 +60,7 @@ const SHORT_ZSTD = { ...ZSTD, chunkSize: 64 << 10 } // the whole of nearly every
 const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1 }
 const GZIP = { level: 1 }
 
-/**
- * Up to this size Zstandard is done at once: it takes half a millisecond, and going to another thread and back takes
- * three times as much of both.
- */
+/** Up to this size Zstandard takes half a millisecond; the way to another thread and back takes three times as long. */
 export const SHORT_BYTES = 256 << 10
 
 /** A body in a coding, made on another thread if that takes long. Its memory is its own: caches count it. */
@@ -138,7 +132,6 @@ export type ReadyAnswer = {
   readonly release?: () => void
 }
 
-/** Puts together a body in a coding, its validator and the headers of the answer itself. */
 export const toReadyAnswer = (
   bytes: Bytes,
   coding: Coding,

@@ -1,10 +1,9 @@
 import { IMMUTABLE, POLLED } from '#core/contract/artifacts.ts'
 import type { AnswerHeaders } from './content-coding.ts'
 
-export const COMMON_HEADERS = {
-  vary: 'Accept-Encoding, Origin',
-  'x-content-type-options': 'nosniff',
-}
+export const COMMON_HEADERS = { vary: 'Accept-Encoding, Origin', 'x-content-type-options': 'nosniff' }
+
+export const OPENAPI_TYPE = 'application/openapi+json; charset=utf-8'
 
 export const CACHING = {
   /** Unpinned answers: a new version reaches clients within a minute, and an outage of the service is bridged. */
@@ -20,7 +19,6 @@ export const CACHING = {
   never: 'no-store',
 } as const
 
-/** Ports on which people develop pages against the service. */
 const DEVELOPMENT_PORTS = [5173, 3000, 8100]
 
 export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(port => [

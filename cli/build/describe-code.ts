@@ -38,10 +38,7 @@ const readLockfile = async (root: string): Promise<Uint8Array | null> =>
 /** What decides the result of a task of a fleet, below the folder of the project. */
 const SOURCES = '{core,fleet,pages,pipeline,static-build,storage}/**/*.{ts,js,css,json}'
 
-/**
- * A digest that is equal if the same sources, packages, Node, compressors and architecture compute and render: processes of
- * equal code make equal bytes.
- */
+/** Equal if the same sources, packages, Node, compressors and architecture run: processes of equal code make equal bytes. */
 export async function fleetCode(root: string): Promise<string> {
   const paths = globSync(SOURCES, { cwd: root }).sort()
   const files = await Promise.all(paths.map(async path => [path, sha256(await readFile(join(root, path)))]))

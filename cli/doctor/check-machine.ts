@@ -1,4 +1,3 @@
-// The software, its secrets, the ports and the certificates of a machine.
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { createServer, isIP } from 'node:net'
@@ -23,7 +22,6 @@ export const software = check('software', [], async () =>
 
 const SECRET_FILES = { OPERATOR_TOKEN: OPERATOR_TOKEN_FILE, SECRET_KEY: SECRET_KEY_FILE }
 
-/** Secrets that are set, or generated and read by their owner alone. */
 export const secrets = check('secrets', [], async ({ runtime, environment: { HOST, DATA_FOLDER } }) => {
   const unset = Object.entries(SECRET_FILES).filter(([name]) => !runtime.env[name])
   if (unset.length === 0) return ok('OPERATOR_TOKEN and SECRET_KEY are set')
@@ -45,7 +43,6 @@ export const secrets = check('secrets', [], async ({ runtime, environment: { HOS
     : skipped('none yet: the first `serve signals` generates them')
 })
 
-/** Each service, its port, and the variables that change it. */
 function portsOf(environment: Environment) {
   const ours = { host: environment.HOST, hostVariable: 'HOST' }
   const admin = { host: environment.ADMIN_HOST, hostVariable: 'ADMIN_HOST' }
@@ -110,7 +107,6 @@ async function isOurs({ host, port }: Port): Promise<boolean> {
 /** Certificates with fewer days left are renewed too late. */
 const LEAST_DAYS = 14
 
-/** The certificates of the public addresses, as a client sees them. */
 export const certificates = check('certificates', ['clock'], async ({ environment, runtime: { now } }) => {
   const { PUBLIC_BASE_URL, HISTORY_BASE_URL, SIGNALS_BASE_URL, OPERATOR_URL } = environment
   const addresses = new Set([PUBLIC_BASE_URL, HISTORY_BASE_URL, SIGNALS_BASE_URL, OPERATOR_URL])

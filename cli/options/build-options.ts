@@ -114,7 +114,6 @@ export const BUILD_OPTIONS = {
 
 type BuildOptions = OptionsOf<typeof BUILD_OPTIONS>
 
-/** What to build from, where to publish, and as of which day. */
 export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 
 /** Throws a UsageError for options that are not valid together. */

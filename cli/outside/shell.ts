@@ -6,7 +6,6 @@ type ShellOptions = {
   readonly env: NodeJS.ProcessEnv
   readonly timeoutMs: number
   readonly cwd?: string
-  /** What the command reads from its standard input. */
   readonly input?: string
   /** Called at the start, to read the output; without it, nobody does. */
   readonly watch?: (child: ChildProcess) => void

@@ -35,7 +35,6 @@ export const toReport = (url: string, found: Audit): object => ({
   checks: found.checks,
 })
 
-/** A line for each check, and under a failed one a line for each fault. */
 export function printChecks({ checks }: Pick<Audit, 'checks'>, { print, note }: Terminal): void {
   for (const check of checks) {
     print(lineOf(check))

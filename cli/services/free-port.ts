@@ -1,10 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/**
- * Ports below those that Linux gives to outgoing connections (32 768 and up): one of those may be gone again by the time
- * that a server is started, or started again, on it.
- */
+/** Below the ports of outgoing connections on Linux (32 768 and up), of which one may be gone when a server is started on it. */
 const FIRST_PORT = 15_000
 const PORTS = 17_000
 

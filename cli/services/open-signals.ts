@@ -91,7 +91,6 @@ async function openParts(order: SignalsOrder, started: Started) {
   }
 }
 
-/** The state of the service, its metrics, and the copies of its audit log. */
 function createWatch({ order, redis, privateStore, served, clock, newToken }: Parts) {
   const { redisFolder, log } = order
   const overview = (): ReturnType<typeof readOverview> =>
@@ -165,13 +164,9 @@ function logOnce(log: Log, now: () => number): (error: unknown) => void {
   }
 }
 
-/** How often the served version is checked. */
 const LOOK_MS = 5_000
 
-/**
- * Follows the served version by `look`. A program that cannot be read leaves the previous one in place, and is read
- * again at every look.
- */
+/** Follows the served version by `look`. If a program cannot be read, the one before stays, and the next look reads it again. */
 export function followVersion(
   store: ObjectStore,
   privateStore: ObjectStore,

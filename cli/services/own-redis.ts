@@ -35,7 +35,6 @@ type KeepOrder = {
   readonly start: () => Promise<LocalServer>
   readonly log: string
   readonly runtime: Pick<Runtime, 'pause' | 'elapsed'>
-  /** Prints each unexpected end. */
   readonly note: (line: string) => void
 }
 

@@ -173,10 +173,7 @@ const settings = z.object(SETTINGS).check(({ value, issues }) => {
 export const readEnvironment = ({ env, home }: Pick<Runtime, 'env' | 'home'>): Environment =>
   parseEnvironment(env, env.DATA_FOLDER ? resolve(env.DATA_FOLDER) : join(home, '.data'))
 
-/**
- * Parses the environment. Unset and empty variables have their defaults: the stores are under `folder`. Throws a
- * UsageError that lists every problem at once.
- */
+/** Unset and empty variables have their defaults: the stores are under `folder`. Throws a UsageError with every problem. */
 export function parseEnvironment(env: NodeJS.ProcessEnv, folder: string) {
   const given = VARIABLE_NAMES.map(name => [name, env[name] || undefined])
   const parsed = settings.safeParse(Object.fromEntries(given))

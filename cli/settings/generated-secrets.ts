@@ -48,7 +48,6 @@ export async function readSecrets(
   }
 }
 
-/** Whether an address is that of this machine alone. */
 export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host)
 
 /** The content of the file, created if it does not exist. Two processes that create it both get the first. */

@@ -27,7 +27,6 @@ export const CACHE_BYTES = 32 << 20
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
 
-/** From here on an uncompressed series is long. */
 const BULKY_BYTES = 32 << 10
 
 /** What large answers may take of a process; docs/limits.md lists it for callers. */

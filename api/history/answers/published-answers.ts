@@ -12,7 +12,6 @@ export type CacheUse = {
   misses: number
   /** Answered by a computation that was under way for an equal request. */
   shared: number
-  /** Size of the bodies in it. */
   readonly bytes: number
 }
 

@@ -76,10 +76,7 @@ const BOOK = 'index.html'
 /** Such as `/strategies/nobody` and `nothing.html`; neither the API nor any other file. */
 const PAGE_PATH = /^\/(?!v1\/)[^.]*$|\.html$/
 
-/**
- * The answer to any error. At an address that could be one of a page, a browser gets a page that says what is not there,
- * and links on.
- */
+/** The answer to any error. At an address that could be one of a page, a browser gets a page that says what is not there. */
 export function refuse(c: Exchange, parts: HistoryParts, error: unknown): Response {
   const refusal = sendError(c, error)
   const isMissing = error instanceof ApiError && (error.code === 'not_found' || error.code === 'gone')

@@ -19,10 +19,7 @@ export function toHistory(log: readonly LoggedEntry[], publications: readonly Li
   return { log, publications, byCompact }
 }
 
-/**
- * The versions that were served before the newest and are older than it, the one that was served last first, without
- * those that were removed. Ordered by the log and not by name, because of rollbacks.
- */
+/** Versions older than the newest, the one served last first, without removed ones; by the log and not by name, because of rollbacks. */
 export function servedBefore(history: History | null, version: string): readonly CurrentVersion[] {
   if (history === null) return []
   const removed = new Set(history.publications.filter(each => each.is_removed).map(each => each.version))

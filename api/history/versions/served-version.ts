@@ -50,10 +50,7 @@ export async function loadVersion(store: ObjectStore, privateStore: ObjectStore,
   return toServed(published, await loadSnapshot(privateStore, published), READINESS_CHECKS)
 }
 
-/**
- * The same for an older version whose manifest is loaded. Its files follow the route table of its time: an
- * answer without a file is computed.
- */
+/** The same for an older version, whose files follow the route table of its time: an answer without a file is computed. */
 export const loadPinned = async (privateStore: ObjectStore, published: Manifest): Promise<ServedVersion> =>
   toServed(published, await loadSnapshot(privateStore, published), AGELESS_CHECKS)
 

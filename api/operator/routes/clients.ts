@@ -186,10 +186,7 @@ export const CLIENT_ROUTES = [
   }),
 ]
 
-/**
- * Aliases that are not served: a warning, not an error, because a client may be entitled to what is published
- * tomorrow.
- */
+/** A warning and not an error, because a client may be entitled to what is published tomorrow. */
 function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { readonly warning?: string } {
   const unserved = [...new Set(aliases)].filter(alias => !served.has(alias))
   if (unserved.length === 0) return {}

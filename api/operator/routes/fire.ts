@@ -1,4 +1,3 @@
-// A signal that the operator fires.
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { type FireOrder, fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
@@ -132,10 +131,7 @@ async function fireOnce(
   }
 }
 
-/**
- * Throws `validation_error` on a LIVE entry that is late, as the live runner has it, and on what a live runner fires
- * itself unless it is meant so.
- */
+/** Throws `validation_error` on a LIVE entry that is late, and on what a live runner fires itself unless it is meant so. */
 async function assertMayFire(order: FireOrder, { redis, clock }: OperatorParts): Promise<void> {
   const { alias, action, mode, timestamp } = order.content
   await assertClock(redis, clock.now)

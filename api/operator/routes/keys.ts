@@ -1,4 +1,3 @@
-// The keys of clients.
 import { z } from 'zod'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { flag, list, named, text } from '#core/contract/payloads/field.ts'

@@ -1,4 +1,3 @@
-// The live strategies.
 import { invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
 import { request, text, word } from '#core/contract/payloads/field.ts'
@@ -16,10 +15,7 @@ const haltRequest = request('HaltRequest', {
   alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all'),
 })
 
-const modeRequest = request('ModeRequest', {
-  alias,
-  mode: word(`one of ${MODES.join(', ')}`, MODES),
-})
+const modeRequest = request('ModeRequest', { alias, mode: word(`one of ${MODES.join(', ')}`, MODES) })
 
 const HALTING = {
   method: 'POST',

@@ -137,10 +137,7 @@ function linesOfActions(rows: readonly LoggedAction[]): unknown {
   })
 }
 
-/**
- * What an action was about, in words: `account: active → suspended`, for each field that differs; what was asked for if
- * none does. The JSON has the exact state.
- */
+/** `account: active → suspended` for each field that differs, or what was asked for if none does. The JSON has the exact state. */
 export function actionWords({ before, after, request, subject }: LoggedAction): string {
   const [old, now] = [shownFields(before), shownFields(after)]
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]

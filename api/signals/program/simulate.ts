@@ -55,7 +55,6 @@ export const simulationRequest = z.object(
   { error: () => 'expected an object {"equity_usd": 10000, "contribution_cadence_bars": 7}' },
 )
 
-/** A field within the bounds of the keyed surface. */
 const inside = (field: keyof SimulationInput) => {
   const [least, most] = KEYED_BOUNDS[field]
   const error = `must be from ${least} to ${most}`
@@ -93,7 +92,6 @@ export function parseInput(
 
 const clamp = (value: number, [least, most]: Bounds): number => Math.min(Math.max(value, least), most)
 
-/** A simulation within given bounds, and whether the input had to be brought to them. */
 export function simulateWithin(
   { data, simulationOf }: PreparedProgram,
   requested: SimulationInput,

@@ -53,7 +53,6 @@ export const pageParameters = (rows: 'Rows' | 'Deployments') => ({
   ),
 })
 
-/** Of routes whose rows are a table. */
 export const formatOfRows = wordParameter('CSV answers the rows alone, without the envelope.', [
   'json',
   'csv',
@@ -161,10 +160,7 @@ export const LOG_ROUTES = routesOf('account', [
 /** What distinguishes signals from the histories, which are backtested or reported. */
 const LIVE = { basis: 'live' } as const
 
-/**
- * The pull: stored bytes between brackets, sent in blocks and never as a whole in memory. Signals fired meanwhile are
- * in the next pull.
- */
+/** The pull: stored bytes between brackets, sent in blocks. Signals that are fired meanwhile are in the next pull. */
 async function history(c: Exchange, parts: ServedParts, { client }: Identity): Promise<Response> {
   const query = parseQuery(historyQuery, queryOf(c))
   const until = await newestVisible(parts.redis, client)
@@ -176,7 +172,6 @@ async function history(c: Exchange, parts: ServedParts, { client }: Identity): P
 
 type Rows = AsyncGenerator<readonly LoggedSignal[], void>
 
-/** A text, as it is written. */
 type Pieces = AsyncGenerator<string, void>
 
 async function* takeRows(blocks: Rows, limit: number | null): Rows {
