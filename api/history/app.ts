@@ -119,14 +119,8 @@ function reportAnswer(c: Exchange, answered: ServiceAnswered, { onAnswered }: Hi
   const { method, route, status, ms } = answered
   const bytes = method === 'HEAD' || status === NOT_MODIFIED ? 0 : (c.get('bytes') ?? 0)
   const version = c.get('served')?.version ?? null
-  const line = {
-    request_id: c.get('requestId') ?? '',
-    method,
-    route,
-    kind: kindOf(c, status),
-    version,
-    status,
-  }
+  const request_id = c.get('requestId') ?? ''
+  const line = { request_id, method, route, kind: kindOf(c, status), version, status }
   const sent = c.get('sent')
   if (sent === undefined) onAnswered({ ...line, ms, bytes })
   else void sent.then(({ bytes, isWhole }) => onAnswered({ ...line, ...(isWhole ? {} : CUT), ms, bytes }))

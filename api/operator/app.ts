@@ -43,12 +43,11 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
   const reference = createReference(REFERENCE, operatorDocument)
   for (const path of ['/docs', '/docs/:folder/:file']) app.get(path, reference)
   mountPage(app, parts, whoseToken)
-  for (const [path, routes] of byPath(OPERATOR_ROUTES)) {
+  for (const [path, routes] of byPath(OPERATOR_ROUTES))
     mount(
       toPattern(path),
       routes.map(route => [route.method, c => answer(route, c, parts, whoseToken)]),
     )
-  }
   return app
 }
 
@@ -74,10 +73,7 @@ async function answer(route: OperatorRoute, c: Exchange, parts: OperatorParts, w
   return sendEnveloped(c, data as Json, links, meta, {}, status ?? route.statuses?.[0]) // a schema of JSON describes it
 }
 
-/**
- * The fields of the query, if the route has one, or else of the body, for the log; the handler refuses what is wrong.
- * The names of a query that the route does not declare get a question mark, so that none is taken for a field.
- */
+/** The fields of the query or the body, for the log. A name of a query that is not declared gets a question mark: it is no field. */
 async function sentWith(c: Exchange, { query, body, isBodyOptional }: OperatorRoute) {
   if (query !== undefined) return c.req.query()
   const unread = Object.keys(c.req.query()).map(name => [`?${name}`, null])

@@ -76,10 +76,7 @@ export const MOST_COMPRESSIONS = 4
 
 const inTurn = createLimit(MOST_COMPRESSIONS)
 
-/**
- * The same for a body in blocks. A block is made when the one before is compressed and the client wants the next, and
- * before each the event loop handles other requests. Same blocks in, same bytes out.
- */
+/** The same in blocks, each made when the client wants it and other requests were handled. Same blocks in, same bytes out. */
 export async function* compressBlocks(blocks: Iterable<Bytes>, coding: Coding): AsyncGenerator<Bytes> {
   if (coding === 'identity') yield* inTurns(blocks)
   else {
@@ -93,9 +90,8 @@ export async function* compressBlocks(blocks: Iterable<Bytes>, coding: Coding): 
 async function* inTurns(blocks: Iterable<Bytes>): AsyncGenerator<Bytes> {
   await setImmediate()
   for (const block of blocks) {
-    for (let start = 0; start < block.length; start += BLOCK_BYTES) {
+    for (let start = 0; start < block.length; start += BLOCK_BYTES)
       yield block.subarray(start, start + BLOCK_BYTES)
-    }
     await setImmediate()
   }
 }

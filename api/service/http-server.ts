@@ -66,10 +66,7 @@ function settleAddress(request: IncomingMessage): void {
   request.url = isSound && !isOfServer ? path.replace(/^(?!\/)/, '/') : '/'
 }
 
-/**
- * How to end a server without cutting an answer. Node's own `close` destroys connections whose answer is written but not
- * sent yet, so idle connections are closed only when no answer is under way.
- */
+/** Ends a server without cutting an answer: Node's own `close` destroys connections whose answer is written but not sent yet. */
 function closeGracefully(server: Server, { drainMs, lingerMs }: HttpLimits): () => Promise<void> {
   const underWay = new Set<ServerResponse>()
   let isClosing = false

@@ -8,9 +8,8 @@ const IPV6_GROUPS = 4
 export type RemoteAddress = (c: Exchange) => string
 
 /**
- * Determines the caller behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy appends its peer
- * to X-Forwarded-For, so that is read from the right for as long as the writer is trusted: what a stranger has
- * written is further left and ignored.
+ * Determines the caller behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy appends its peer to
+ * X-Forwarded-For, which is read from the right for as long as the writer is trusted: what is further left may be made up.
  */
 export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAddress {
   const networks = trustedProxies.map(toNetwork)
@@ -49,8 +48,6 @@ const toNetwork = (text: string): Network => {
 
 function neighbourhoodOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString()
-  return `${address.parts
-    .slice(0, IPV6_GROUPS)
-    .map(part => part.toString(16))
-    .join(':')}::/64`
+  const groups = address.parts.slice(0, IPV6_GROUPS).map(part => part.toString(16))
+  return `${groups.join(':')}::/64`
 }

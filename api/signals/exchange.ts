@@ -127,12 +127,11 @@ export const signalsService = ({ clock, settings, onError }: SignalsParts): Serv
 
 function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof RedisDownError) {
+  if (error instanceof RedisDownError)
     return new ApiError(
       'unavailable',
       'keys and signals cannot be looked up for now; no signal is lost, ask again in a moment',
     )
-  }
   onError(error)
   return error instanceof DamagedLogError || error instanceof LogGoneError
     ? new ApiError('unavailable', 'the log of signals must be repaired first; the operator has been alerted')

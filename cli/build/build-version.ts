@@ -198,11 +198,10 @@ async function assertNotOlder(
 ): Promise<void> {
   const current = await currentVersionOf(store)
   if (current === null) return
-  if (build.version < current.version) {
+  if (build.version < current.version)
     throw new Error(
       `the version ${build.version} is older than the served version ${current.version}: use a later --version`,
     )
-  }
   const found = await findManifest(store, current)
   const served = found.fault === null ? found.manifest.window.to : null // else the comparison of the histories refuses it
   if (build.isNamed || served === null || build.windowEnd >= served) return

@@ -163,11 +163,7 @@ export function printReport(report: NightReport, { print }: Terminal): void {
 /** An import that takes longer hangs. */
 const IMPORT_TIMEOUT_MS = 2 * 3_600_000
 
-/**
- * Runs the command that updates the data of a book, in a shell in the folder of the book. It gets the environment, with
- * its own credentials, but none of Highwater's variables, which contain secrets. Its output goes to `note`. Rejects if
- * its exit code is not 0.
- */
+/** Runs the import in the folder of the book, without Highwater's variables, which hold secrets. Rejects if its exit code is not 0. */
 async function importData(command: string, book: string, { env, terminal }: Runtime): Promise<void> {
   const theirs = Object.entries(env).filter(([name]) => !VARIABLE_NAMES.includes(name))
   const order = {
@@ -184,10 +180,7 @@ async function importData(command: string, book: string, { env, terminal }: Runt
   })
 }
 
-/**
- * Reports the outcome to the operator: each cause of a failure once, however long it lasts, and the next success. Never
- * rejects: an alert that cannot be sent, or a state that cannot be saved, does not fail the job.
- */
+/** Reports each cause of a failure once, however long it lasts, and the next success. Never rejects: that would fail the job. */
 async function alertOutcome({ error, version, steps }: NightReport, job: Job): Promise<void> {
   const { privateStore, runtime } = job
   const { note } = runtime.terminal

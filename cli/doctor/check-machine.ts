@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
-import { createServer, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { toReachable } from '#api/service/http-server.ts'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { codeOf, ifThere, messageOf } from '#storage/error-code.ts'
 import project from '../../package.json' with { type: 'json' }
+import { probe } from '../services/free-port.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
 import {
   isLoopback,
@@ -76,9 +77,9 @@ async function useOf(port: Port): Promise<'free' | 'answers' | 'taken'> {
 
 /** Listens for a moment. Rejects with the fix if this user, or this machine, cannot listen there. */
 async function isFree({ host, port, variable, hostVariable }: Port): Promise<boolean> {
-  const server = createServer().listen(port, host)
   try {
-    await once(server, 'listening')
+    await probe(port, host)
+    return true
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE') return false
     const isPort = codeOf(error) === 'EACCES'
@@ -87,8 +88,6 @@ async function isFree({ host, port, variable, hostVariable }: Port): Promise<boo
       : `${hostVariable} to an address of this machine`
     throw new Error(`cannot listen on ${host}:${port} (${messageOf(error)}): set ${fix}`)
   }
-  await once(server.close(), 'close')
-  return true
 }
 
 const ANSWER_MS = 3_000

@@ -20,8 +20,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** Listens for a moment, on any port if `requested` is 0, and returns the port. Rejects if it is not free. */
-export async function probe(requested: number): Promise<number> {
-  const server = createServer().listen(requested, '127.0.0.1')
+export async function probe(requested: number, host = '127.0.0.1'): Promise<number> {
+  const server = createServer().listen(requested, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // it listens on TCP
   await once(server.close(), 'close')

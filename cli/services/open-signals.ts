@@ -131,16 +131,9 @@ function createRegistering(
 ): RegisterParts {
   const sender = createSender({ ...reach, ...clock })
   started.add(sender.close)
-  return {
-    redis,
-    box,
-    now: clock.now,
-    newToken,
-    drawBytes: order.runtime.drawBytes,
-    send: createSendSignal(sender, steady.now),
-    rules: reach.rules,
-    onChange: onWebhook,
-  }
+  const { drawBytes } = order.runtime
+  const send = createSendSignal(sender, steady.now)
+  return { redis, box, newToken, drawBytes, send, now: clock.now, rules: reach.rules, onChange: onWebhook }
 }
 
 /** A repeated error is logged again after this time, with a count. */

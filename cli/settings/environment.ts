@@ -73,10 +73,7 @@ const optional = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
 const secret = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
   optional(schema, expected).meta({ isSecret: true })
 
-/**
- * Each setting: a variable of the environment, or a line of the settings file. Its description is its line in the help and
- * in docs/settings.md, and what a refusal says was expected.
- */
+/** Each a variable, or a line of the settings file. Its description stands in the help, in docs/settings.md and in refusals. */
 export const SETTINGS = {
   DATA_FOLDER: optional(text, 'the folder of all that is not set below; .data if not set'),
   STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater or s3://bucket/highwater'),

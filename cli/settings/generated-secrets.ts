@@ -23,10 +23,7 @@ export const isReadByOthers = async (path: string): Promise<boolean> =>
 /** 256 bits, as long as the key of the cipher. */
 const SECRET_BYTES = 32
 
-/**
- * The secrets of the environment, or generated ones in the data folder. Throws a UsageError if a secret is missing and
- * the service listens to other machines: there the operator must choose and keep every secret.
- */
+/** Throws a UsageError if a secret is not set and other machines reach the service: there the operator must choose and keep each. */
 export async function readSecrets(
   environment: Given & Pick<Environment, 'HOST'>,
   random: Runtime['drawBytes'],

@@ -59,9 +59,8 @@ export type StreamedAnswer = {
 }
 
 /**
- * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
- * answer costs as much as the answer, so only those have one that are kept for ever, and no large one:
- * it is sent before its digest is known.
+ * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest costs as much
+ * as the answer, so only those have one that are kept for ever, and no large one: it is sent before its digest is known.
  */
 export type ComputedAnswers = ReturnType<typeof createComputedAnswers>
 

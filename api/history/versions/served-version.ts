@@ -37,12 +37,7 @@ export class GoneVersionError extends UnfitVersionError {
   }
 }
 
-export const NO_CHECKS: ReadinessChecks = {
-  manifest_loaded: false,
-  count_matches: false,
-  per_strategy_loaded: false,
-  correlation_dims: false,
-}
+export const NO_CHECKS = Object.fromEntries(READINESS_CHECKS.map(name => [name, false])) as ReadinessChecks
 
 /** Loads a version and verifies every byte that answers are computed from. Throws UnfitVersionError or StoreError. */
 export async function loadVersion(store: ObjectStore, privateStore: ObjectStore, current: CurrentVersion) {

@@ -119,16 +119,9 @@ async function fireOnce(
   onFired?.(clock.elapsed() - startedMs)
   const [fired] = outcome.kind === 'committed' ? outcome.signals : []
   if (fired === undefined) throw new Error('a fire without a cursor was turned away by one')
-  const { seq, isRepeat } = fired
-  return {
-    status: isRepeat ? 200 : 201,
-    data: {
-      seq,
-      signal_id: content.signal_id,
-      repeated: isRepeat,
-      implied_leverage: content.implied_leverage,
-    },
-  }
+  const { seq, isRepeat: repeated } = fired
+  const { signal_id, implied_leverage } = content
+  return { status: repeated ? 200 : 201, data: { seq, signal_id, repeated, implied_leverage } }
 }
 
 /** Throws `validation_error` on a LIVE entry that is late, and on what a live runner fires itself unless it is meant so. */

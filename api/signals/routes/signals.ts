@@ -62,19 +62,13 @@ const historyQuery = { ...pageParameters('Rows'), format: formatOfRows }
 
 type HistoryQuery = ValuesOf<typeof historyQuery>
 
+const seqParameter = (about: string) => wholeNumberParameter(about, 1, Number.MAX_SAFE_INTEGER, null)
+
 const accountQuery = {
-  from: wholeNumberParameter(
+  from: seqParameter(
     `First number. Without it: as many before \`to\` as one answer spans, ${MOST_ACCOUNTED}.`,
-    1,
-    Number.MAX_SAFE_INTEGER,
-    null,
   ),
-  to: wholeNumberParameter(
-    'Last number. Without it: that of the newest signal that the client sees.',
-    1,
-    Number.MAX_SAFE_INTEGER,
-    null,
-  ),
+  to: seqParameter('Last number. Without it: that of the newest signal that the client sees.'),
 }
 
 const logHead = named('LogHead', {

@@ -68,11 +68,10 @@ function givenTarget(url: string, options: Options, { env }: Runtime) {
 }
 
 async function storedTarget(client: string, options: Options, runtime: Runtime) {
-  if (options.secret !== undefined || options.oldSecret !== undefined) {
+  if (options.secret !== undefined || options.oldSecret !== undefined)
     throw new UsageError(
       `the secrets of ${client} are those of its webhook: leave --secret and --old-secret out`,
     )
-  }
   const environment = readEnvironment(runtime)
   const box = createSecretBox(await readKeyRing(environment), runtime.drawBytes)
   const redis = await openRedis(environment)
