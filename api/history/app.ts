@@ -32,7 +32,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   const { app, dispatch, mount } = createServiceApp(historyService(parts), {
     begin: c => beginRequest(c, parts),
     report: (c, answered) => {
-      const route = c.get('route') ?? templates.get(answered.route) ?? UNROUTED
+      const route = c.get('route') ?? templates.get(answered.route) ?? 'none'
       reportAnswer(c, { ...answered, route }, parts)
     },
     refuse: (c, error) => refuse(c, parts, error),
@@ -88,8 +88,6 @@ async function answerElse(c: Exchange, parts: HistoryParts): Promise<Response> {
 const PLAIN = 'text/plain; charset=utf-8'
 const XML = 'application/xml; charset=utf-8'
 
-const UNROUTED = 'none'
-
 const MISSING = 'no such path; / lists what there is'
 
 /** Its id, that of the proxy in front or a new one, and its version. */
@@ -112,7 +110,6 @@ const FAMILIES = {
 }
 
 const NOT_MODIFIED = 304
-const FIRST_REFUSAL = 400
 
 /** Reports an outcome at once, or at the end of an answer that is made while it is sent. Reading its headers would copy them. */
 function reportAnswer(c: Exchange, answered: ServiceAnswered, { onAnswered }: HistoryParts): void {
@@ -129,6 +126,6 @@ function reportAnswer(c: Exchange, answered: ServiceAnswered, { onAnswered }: Hi
 const CUT = { kind: 'cut' } as const
 
 function kindOf(c: Exchange, status: number): AnswerKind {
-  if (status >= FIRST_REFUSAL) return 'refused'
+  if (status >= 400) return 'refused'
   return status === NOT_MODIFIED ? '304' : (c.get('kind') ?? 'live')
 }

@@ -28,8 +28,6 @@ export type WhoseToken = (given: string) => Promise<Operator | null>
 /** Wrong tokens in a minute that are answered at once: an operator who mistypes sends fewer. */
 export const MOST_WRONG_TOKENS = 10
 
-const WINDOW_MS = 60_000
-
 /** How long each further one waits for its answer. The right token never waits. */
 export const WRONG_TOKEN_DELAY_MS = 1_000
 
@@ -37,7 +35,7 @@ export const WRONG_TOKEN_DELAY_MS = 1_000
 export const MOST_WAITING_TOKENS = 16
 
 export function createTokenCheck({ token, redis, clock, pause, onGuessing }: OperatorParts): WhoseToken {
-  const add = createAddressCounts(WINDOW_MS, clock.elapsed)
+  const add = createAddressCounts(60_000, clock.elapsed)
   let waiting = 0
   return async given => {
     if (isSame(given, token)) return mainOperator(token)

@@ -151,8 +151,6 @@ export const unencodedDigest = (sha256: string): string =>
 
 /** Above this Brotli 11 would take seconds, and the first client would wait for them. */
 const BEST_BELOW_BYTES = 1 << 20
-const BEST_BROTLI = 11
-const LARGE_BROTLI = 9
 
 /** An answer that is the same for every client, in the coding that the header `Accept-Encoding` prefers. */
 export type CodedBytes = (acceptEncoding: string | undefined) => Promise<ReadyAnswer>
@@ -182,7 +180,7 @@ const BEST = {
   br: (bytes: Uint8Array) =>
     brotliAt(bytes, {
       [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-      [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI,
+      [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? 11 : 9,
     }),
   gzip: (bytes: Uint8Array) => gzipped(bytes, { level: 9 }),
 }

@@ -19,9 +19,8 @@ export const CACHING = {
   never: 'no-store',
 } as const
 
-const DEVELOPMENT_PORTS = [5173, 3000, 8100]
-
-export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(port => [
+/** Of pages that people develop against the service. */
+export const DEVELOPMENT_ORIGINS: readonly string[] = [5173, 3000, 8100].flatMap(port => [
   `http://localhost:${port}`,
   `http://127.0.0.1:${port}`,
 ])
@@ -29,8 +28,6 @@ export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(
 const EXPOSED =
   'ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ' +
   'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped, X-Request-Id'
-
-const PREFLIGHT_SECONDS = 86_400
 
 /** The headers for a request's `Origin`: the origin itself if it is allowed, else nothing. Never `*`. */
 export function corsHeaders(allowed: ReadonlySet<string>, origin: string | undefined): AnswerHeaders {
@@ -50,7 +47,7 @@ export function preflightHeaders(
   return {
     ...cors,
     'access-control-allow-methods': methods,
-    'access-control-max-age': String(PREFLIGHT_SECONDS),
+    'access-control-max-age': '86400',
     ...(requested === null ? {} : { 'access-control-allow-headers': requested }),
   }
 }

@@ -26,7 +26,6 @@ export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAd
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
-type Network = [address: Address, bits: number]
 
 /** Some proxies add a port: `203.0.113.7:51234`, `[2001:db8::1]:51234`. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
@@ -40,7 +39,7 @@ function parseAddress(text: string): Address | null {
     : null
 }
 
-const toNetwork = (text: string): Network => {
+const toNetwork = (text: string): [address: Address, bits: number] => {
   if (text.includes('/')) return ipaddr.parseCIDR(text)
   const address = ipaddr.process(text)
   return [address, address.toByteArray().length * 8]

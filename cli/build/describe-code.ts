@@ -43,10 +43,7 @@ export async function fleetCode(root: string): Promise<string> {
   const paths = globSync(SOURCES, { cwd: root }).sort()
   const files = await Promise.all(paths.map(async path => [path, sha256(await readFile(join(root, path)))]))
   const lockfile = await readLockfile(root)
-  const runs = [...RUN_BY.map(name => process.versions[name]), process.arch]
+  const runs = [...['node', 'zlib', 'brotli'].map(name => process.versions[name]), process.arch]
   const text = JSON.stringify({ files, lockfile: lockfile && sha256(lockfile), runs })
-  return sha256(text).slice(0, CODE_DIGITS)
+  return sha256(text).slice(0, 16)
 }
-
-const CODE_DIGITS = 16
-const RUN_BY = ['node', 'zlib', 'brotli'] as const

@@ -16,10 +16,8 @@ import { define, flag } from '../options/command.ts'
 import { openStores, readSettings, STORE_OPTIONS, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 
-const OPTIONS = { ...STORE_OPTIONS, json: flag('print the changes as one JSON document') }
-
 export const defineDiff = define(
-  OPTIONS,
+  { ...STORE_OPTIONS, json: flag('print the changes as one JSON document') },
   '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z',
   async (options, runtime, before = '', after = '') => {
     const changes = await compare(before, after, options, runtime)

@@ -216,9 +216,6 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
 
 // How serving is watched: the access log, the metrics, and alerts on versions that cannot be served.
 
-/** From here on an answer is a fault on our side, or a refusal of a whole service. */
-const FIRST_FAULT = 500
-
 export function watchHistory(
   environment: Environment,
   { now, env, logStream, drawBytes }: Runtime,
@@ -234,7 +231,7 @@ export function watchHistory(
   return {
     onAnswered(answered: Answered): void {
       metrics.onAnswered(answered)
-      log[answered.status < FIRST_FAULT ? 'info' : 'warn']('request', answered)
+      log[answered.status < 500 ? 'info' : 'warn']('request', answered)
     },
     onLook(outcome: RefreshOutcome) {
       metrics.onLook(outcome)

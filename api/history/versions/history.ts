@@ -34,9 +34,6 @@ export function servedBefore(history: History | null, version: string): readonly
 /** Versions that a refusal names. */
 export const MOST_NAMED = 10
 
-/** Longer names are cut in messages. */
-const ECHO_LENGTH = 64
-
 /** The version that a path names in its compact form. Throws `not_found` if the text is not of this form. */
 export function versionInPath(history: History | null, name: string): string {
   const version = history?.byCompact.get(name) ?? parseCompactInstant(name)
@@ -56,7 +53,7 @@ function unknownVersion({ publications }: History, name: string): ApiError {
   const newest = publications.slice(0, MOST_NAMED).map(publication => publication.version)
   const rest = newest.length === 0 ? 'nothing is published' : `the newest are ${newest.join(', ')}`
   const details = { available: newest }
-  return new ApiError('not_found', `unknown version '${name.slice(0, ECHO_LENGTH)}'; ${rest}`, { details })
+  return new ApiError('not_found', `unknown version '${name.slice(0, 64)}'; ${rest}`, { details })
 }
 
 /** Throws `not_ready` as long as the pointer log was never read. */

@@ -18,8 +18,6 @@ import type { OperatorParts } from '../parts.ts'
 import { apiKey, client, count, delivery, webhook } from '../views.ts'
 import { readAddress } from './webhooks.ts'
 
-const LAST_DELIVERIES = 20
-
 const CLIENT = '/ops/clients/{client}'
 const NEW = '/ops/clients/new-client'
 
@@ -217,7 +215,7 @@ export async function readClient(id: string, redis: OperatorParts['redis']) {
     listKeys(redis, id),
     readWebhookStates(redis, [id]),
     readLatency(redis, id),
-    recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
+    recentDeliveries(redis, { client: id, limit: 20 }),
   ])
   const deliveries = await showDeliveries(redis, rows)
   return { ...client, keys, latency, deliveries, webhook: shownWebhook(webhooks.get(id)) }

@@ -10,7 +10,6 @@ import type { OperatorParts } from '../parts.ts'
 import { apiKey, ofClient } from '../views.ts'
 
 const CLIENT = '/ops/clients/{client}'
-const NEW = '/ops/clients/new-client'
 
 const issuedKey = named('IssuedKey', {
   id: text('Public part of the key.'),
@@ -57,7 +56,7 @@ export const KEY_ROUTES = [
     data: issuedKey,
     statuses: [201],
     refusals: ['conflict'],
-    example: { path: `${NEW}/keys` },
+    example: { path: '/ops/clients/new-client/keys' },
     command: {
       usage: 'keys issue <client>',
       prints: ({ id, token }) => `key ${id}, shown this once:\n${token}`,

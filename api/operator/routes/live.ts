@@ -15,8 +15,6 @@ const haltRequest = request('HaltRequest', {
   alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all'),
 })
 
-const modeRequest = request('ModeRequest', { alias, mode: word(`one of ${MODES.join(', ')}`, MODES) })
-
 const HALTING = {
   method: 'POST',
   scope: 'everything',
@@ -93,7 +91,7 @@ export const LIVE_ROUTES = [
     about:
       'It holds from the next entry on: an open position is closed in the mode of its entry. A strategy ' +
       'is `LIVE` only if its catalogue says so too.',
-    body: modeRequest,
+    body: request('ModeRequest', { alias, mode: word(`one of ${MODES.join(', ')}`, MODES) }),
     data: liveStrategies,
     refusals: ['conflict'],
     example: { path: '/ops/live/mode', body: { alias: 'alder', mode: 'DRY_RUN' } },

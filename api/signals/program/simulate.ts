@@ -34,7 +34,6 @@ const expected =
   ({ input }: { readonly input?: unknown }): string =>
     input === undefined ? `is missing: ${reason}` : reason
 
-const FINITE = expected('must be a finite number')
 const WHOLE = expected('must be a whole number')
 
 export const boundsText = ({ equity_usd, contribution_cadence_bars }: InputBounds): string =>
@@ -45,7 +44,7 @@ export const boundsText = ({ equity_usd, contribution_cadence_bars }: InputBound
 export const simulationRequest = z.object(
   {
     equity_usd: z
-      .number({ error: FINITE })
+      .number({ error: expected('must be a finite number') })
       .describe('What all contributions of the planned window sum to, US dollars.'),
     contribution_cadence_bars: z
       .number({ error: WHOLE })

@@ -10,8 +10,6 @@ const TIMEOUT_MS = 30_000
 /** Requests the operator interface, and returns `data` of its answer. Throws its message if it refuses. */
 export type OperatorClient = (method: string, path: string, body?: unknown) => Promise<unknown>
 
-const enveloped = z.object({ data: z.unknown() })
-
 const refusal = z.object({
   error: z.object({
     code: z.string(),
@@ -38,7 +36,7 @@ export async function createOperatorClient(settings: Environment): Promise<Opera
     const sent = body === undefined ? { headers } : { headers: json, body: JSON.stringify(body) }
     const response = await ask(url, path, { method, ...sent })
     const value: unknown = await response.json().catch(() => null) // another server answers anything
-    const answer = enveloped.safeParse(value)
+    const answer = z.object({ data: z.unknown() }).safeParse(value)
     if (response.ok && answer.success) return answer.data.data
     const refused = refusal.safeParse(value)
     if (refused.success) throw toError(refused.data.error)

@@ -108,13 +108,11 @@ function parseSecret(option: string, text: string | undefined): string | null {
   }
 }
 
-const NAME_WIDTH = 30
-
 const WORDS = { passed: 'passed', failed: 'FAILED', noted: 'note  ', skipped: '-     ' } as const
 
 function printFindings(findings: readonly Finding[], { print }: Terminal): void {
   for (const { name, verdict, told: observed, advice } of findings) {
-    print(`${WORDS[verdict]}  ${name.padEnd(NAME_WIDTH)}  ${observed}`)
+    print(`${WORDS[verdict]}  ${name.padEnd(30)}  ${observed}`)
     if (advice !== '') print(`        ${advice}`)
   }
 }
