@@ -61,7 +61,6 @@ const isAllowed = (path: string, mode: number): Promise<boolean> =>
     () => false,
   )
 
-/** The folder itself, or the nearest one above it that exists. */
 async function nearestFolder(path: string): Promise<string> {
   return (await isAllowed(path, constants.F_OK)) ? path : nearestFolder(dirname(path))
 }
@@ -118,7 +117,6 @@ export const clock = check('clock', ['store'], async ({ store, runtime: { now } 
   return ok(`${toIsoInstant(now())}, not before the newest entry of the log`)
 })
 
-/** Every entry of the log, its signature, and the date of expiry of the newest one. */
 const pointerLog = check('pointer log', ['store', 'clock'], async ({ store, runtime: { now, terminal } }) => {
   if ((await readHead(store)) === null) return warning('nothing is published', NOTHING_PUBLISHED)
   const reader = createStoreReader(store)
@@ -137,7 +135,6 @@ const pointerLog = check('pointer log', ['store', 'clock'], async ({ store, runt
 
 const NOTHING_PUBLISHED = 'publish the first version: `highwater build --book BOOK`'
 
-/** The signing key, and that the next publication will be accepted. */
 const signingKey = check('signing key', ['store'], async ({ store, environment }) => {
   const signer = await readSigner(environment)
   await assertSignedHead(store, signer, {})
@@ -157,7 +154,6 @@ const timeStamps = check('time stamps', ['store'], async ({ store, environment: 
     : warning(says, 'run ANCHOR_COMMAND by hand to see its output; the next build asks for them again')
 })
 
-/** The served version is whole enough to be read, in formats of this software. */
 const formats = check('formats', ['store'], async ({ store }) => {
   const head = await readHead(store)
   if (head === null) return skipped('nothing is published')

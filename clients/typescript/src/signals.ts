@@ -42,7 +42,6 @@ export class HighwaterSignals {
   readonly #delivered = new Map<number, string>()
   #state: SealState | undefined
   #dueMs = 0
-  #isChecking = false
 
   /** With `seals: false` nothing is checked by itself. */
   constructor(
@@ -131,13 +130,12 @@ export class HighwaterSignals {
   /** Begins a check: no signal waits for it. */
   #checkIfDue(options: CallOptions): void {
     if (this.#state?.fault !== undefined) fail(this.#state.fault)
-    if (this.#delivered.size === 0 || this.#isChecking) return
+    if (this.#delivered.size === 0) return
     this.#dueMs ||= Date.now() + CHECK_AFTER_MS
     if (Date.now() < this.#dueMs) return
-    this.#dueMs = 0
-    this.#isChecking = true
+    this.#dueMs = Number.POSITIVE_INFINITY // one check at a time
     const end = () => {
-      this.#isChecking = false // `onCheck` has the error, and the state a mismatch
+      this.#dueMs = 0 // `onCheck` has the error, and the state a mismatch
     }
     this.checkSeals(options).then(end, end)
   }
