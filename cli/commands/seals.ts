@@ -45,7 +45,7 @@ const defineStatus = define(
     const { terminal, now } = runtime
     const stores = await openStores(environment)
     const newest = await readNewestSeal(key => stores.store.read(key))
-    const isOff = !environment.SEALS
+    const isOff = environment.SEALS === 'off'
     if (newest === null && !options.json)
       return terminal.print(
         `${stores.store.url} has no seals: ${isOff ? SEALS_OFF : '`highwater serve signals` makes one every ten minutes'}`,

@@ -34,7 +34,7 @@ export function serveSignals(order: SignalsOrder) {
   return startAll(async started => {
     const open = await openSignals(order, started)
     const delivery = await deliver(open, started)
-    if (order.environment.SEALS) seal(open, delivery.hasLease, started)
+    if (order.environment.SEALS === 'on') seal(open, delivery.hasLease, started)
     else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
     const drain = createDrain()
     const signals = await listenToClients(open, drain.isDraining, started)
