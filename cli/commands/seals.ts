@@ -2,6 +2,7 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import { sealAnchorKey } from '#core/contract/seals.ts'
 import { MAIN_OPERATOR } from '#signals/operators/tokens.ts'
+import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { beginAnew } from '#signals/seals/begin-anew.ts'
 import { assertMaySeal, SealRefusedError } from '#signals/seals/sealer.ts'
 import { readNewestSeal } from '#storage/seals/chain.ts'
@@ -44,22 +45,24 @@ const defineStatus = define(
     const { terminal, now } = runtime
     const stores = await openStores(environment)
     const newest = await readNewestSeal(key => stores.store.read(key))
+    const isOff = environment.SEALS === 'off'
     if (newest === null && !options.json)
       return terminal.print(
-        `${stores.store.url} has no seals: \`highwater serve signals\` makes one every ten minutes`,
+        `${stores.store.url} has no seals: ${isOff ? SEALS_OFF : '`highwater serve signals` makes one every ten minutes'}`,
       )
-    const signer = newest === null ? null : createSigner(await readSealKey(environment))
-    const refused =
-      signer &&
-      (await withRedis(environment, runtime, async redis =>
-        assertMaySeal({ ...stores, redis, signer, now, secret: '' }).then(
-          () => null,
-          (error: unknown) => {
-            if (error instanceof SealRefusedError) return error.message
-            throw error
-          },
-        ),
-      ))
+    const signer = newest === null || isOff ? null : createSigner(await readSealKey(environment))
+    const refused = isOff
+      ? SEALS_OFF
+      : signer &&
+        (await withRedis(environment, runtime, async redis =>
+          assertMaySeal({ ...stores, redis, signer, now, secret: '' }).then(
+            () => null,
+            (error: unknown) => {
+              if (error instanceof SealRefusedError) return error.message
+              throw error
+            },
+          ),
+        ))
     const anchored = (await stores.store.list(sealAnchorKey(0).replace(/\d+$/, ''))).at(-1)?.split('/').at(-1)
     const status = {
       newest: newest?.seal.n ?? null,

@@ -8,7 +8,8 @@ import { sealAnchorKey, sealKey } from '#core/contract/seals.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
 import { assertClock } from '#signals/redis/clock.ts'
-import { runSealer } from '#signals/seals/run-sealer.ts'
+import { SEALS_OFF } from '#signals/redis/keys.ts'
+import { noteRefusal, runSealer } from '#signals/seals/run-sealer.ts'
 import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -27,7 +28,8 @@ export function serveSignals(order: SignalsOrder) {
   return startAll(async started => {
     const open = await openSignals(order, started)
     const delivery = await deliver(open, started)
-    seal(open, delivery.hasLease, started)
+    if (order.environment.SEALS === 'on') seal(open, delivery.hasLease, started)
+    else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
     const drain = createDrain()
     const signals = await listenToClients(open, drain.isDraining, started)
     const operator = await listenToOperator(open, started)

@@ -98,6 +98,7 @@ export const SETTINGS = {
   ANCHOR_EVERY: wholeNumber(1, MOST_SEALS, 'a whole number')
     .default(6)
     .describe('a whole number from 1: every so-many-th seal of signals gets a time stamp, too'),
+  SEALS: z.enum(['on', 'off']).default('on').describe('on, or off to seal no signal'),
   SEAL_KEY_FILE: optional(
     text,
     'a file with the Ed25519 private key that seals signals, another one than SIGNING_KEY_FILE; generated if not set',

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
 import { problemsOf } from '#signals/alerts.ts'
 import { describeGap, type LiveStatus } from '#signals/live/live-record.ts'
+import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import { readHours } from '#signals/views/recent.ts'
@@ -149,6 +150,7 @@ function serviceCards(state: Overview): readonly Figure[] {
 function sealCards({ seals }: Overview): readonly Figure[] {
   if (seals === null) return []
   const { n, age_seconds: age, refused } = seals
+  if (refused === SEALS_OFF) return [['Newest seal', n, 'sealing is off']]
   const ended = age === null ? 'none yet' : `ended ${duration(age * 1_000)} ago`
   return refused === null
     ? [['Newest seal', n, ended]]

@@ -158,7 +158,7 @@ const sealState = named('SealState', {
   age_seconds: count
     .nullable()
     .describe('Since that end; more than 1800 raises an alert. Null before the first.'),
-  refused: textOrNull('Why none is signed now, and what to do; null if they are.'),
+  refused: textOrNull('Why none is signed now, and what to do, or that sealing is off; null if they are.'),
   at: instant.describe('When the sealer found that.'),
 })
 
