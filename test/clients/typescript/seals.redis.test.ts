@@ -35,6 +35,31 @@ test.each(await sealCases())(
   },
 )
 
+test('what a client reads of the chain is the same whichever seal has a signal of a day, or since the last check', async () => {
+  const cases = await sealCases()
+  const caseOf = (name: string) => cases.find(each => each.name === name)!
+  const { objects, receipts } = caseOf('a signal that six seals do not have')
+  const { head } = caseOf('a check that goes on from another day').state
+  const readsOf = async (seals: readonly number[], state: object) => {
+    const all = seals.map(async n => {
+      const names: string[] = []
+      const read = async (name: string) => {
+        names.push(name)
+        return Buffer.from(objects[name]!)
+      }
+      const made = checkSeals([{ ...receipts[0]!, n }], new Map(), read, { checked_seq: 0, ...state })
+      await made.catch(() => {}) // it is in one of them only
+      return names.join(' ')
+    })
+    return [...new Set(await Promise.all(all))]
+  }
+  const today = [11, 10, 9, 8, 7, 6, 5, 4].map(n => (n === 11 ? 'head' : nameOf(n))).join(' ')
+  const key = Object.keys(objects).find(name => name.startsWith('keys/'))
+  expect(await readsOf([2, 3, 4, 8, 11, 12], { head })).toEqual([`${today} days/2026-11-20`])
+  expect(await readsOf([4, 5, 8, 10], {})).toEqual([`${today} ${key}`])
+  expect(await readsOf([1, 2, 3], {})).toEqual([`${today} days/2026-11-20 ${key}`])
+})
+
 const ANSWER = z.object({
   data: z.array(z.unknown()).optional(),
   meta: z.unknown(),
@@ -125,7 +150,7 @@ async function follow(url: string, key: string, seals: SealsOptions | false, sin
   return { live, seqs, message: String(await rejection(reading())).replace(/^\w+: /, '') }
 }
 
-test('a client that follows the log checks its signals some minutes later, keeps what it knows, and repeats a mismatch until it is given another state', async () => {
+test('a client that follows the log checks what it was given every 12 minutes, keeps what it knows, and repeats a mismatch until it is given another state', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const { hidden, url, token, seal } = await serveSealed()
   await seal(1, 2, 3)
@@ -149,6 +174,13 @@ test('a client that follows the log checks its signals some minutes later, keeps
   expect(await rejection(after.live.checkSeals())).toMatchObject({ code: 'seal_mismatch', message })
   const cleared = await follow(url, token, { onCheck }, 5)
   expect([cleared.message, kept.at(-1)]).toMatchObject(['enough', { checked_seq: 6, head: { n: 4 } }])
+  const idle = await follow(url, token, { onCheck }, 6)
+  expect([idle.seqs, kept.at(-1)]).toMatchObject([[], { checked_seq: 6, head: { n: 4 } }])
+  for await (const { seq } of first.live.signals({ since: 0 })) {
+    const slow = new HighwaterSignals(url, { key: token })
+    await slow.signals({ since: seq - 1 }).next()
+    expect(await slow.checkSeals()).toMatchObject({ checked_seq: seq })
+  }
 })
 
 test('a client that cannot check goes on with the signals and says why, and one that is told not to check asks for no receipt', async () => {
@@ -162,4 +194,9 @@ test('a client that cannot check goes on with the signals and says why, and one 
   const count = errors.length
   const careless = await follow(url, token, false, 0, 3)
   expect([careless, errors.length]).toMatchObject([whole, count])
+  const { url: history } = await start(() =>
+    Response.json({ error: { code: 'elsewhere', message: '' } }, { status: 400 }),
+  )
+  await follow(url, token, { history, onCheck }, 0)
+  expect(errors[count]).toMatchObject({ code: 'elsewhere' })
 })
