@@ -1,7 +1,7 @@
 // Receipts of signals, checked with the public chain of seals, as docs/subscribing.md describes it.
 import type { Receipt } from './generated/signals.ts'
 import { HighwaterError } from './highwater-error.ts'
-import { textOf } from './requests.ts'
+import { fromBase64, sha256, textOf, toBase64, toHex } from './requests.ts'
 import { isSignedBy } from './verify.ts'
 
 /** What is known of the chain. Keep it: the chain of tomorrow must continue that of today. */
@@ -111,17 +111,9 @@ async function checkReceipt({ seq, n, r, s_n, batch }: Receipt, item?: string, c
   if (!/^after (0|[1-9]\d*)\n([0-9a-f]{64}\n)*$/.test(batch))
     fail(`the batch of signal ${seq} has another form: it was altered`)
   const [salt, sealSalt] = [fromBase64(r), fromBase64(s_n)]
-  const digest = await sha256(salt, item ?? '')
-  const line = Array.from(digest, byte => byte.toString(16).padStart(2, '0')).join('')
+  const line = toHex(await sha256(salt, item ?? ''))
   if (item !== undefined && (salt.length !== 32 || !batch.split('\n').includes(line)))
     fail(`signal ${seq} as it was delivered is not in the batch of seal ${n}: it was altered`)
   if (sealSalt.length !== 32 || toBase64(await sha256(sealSalt, await sha256(batch))) !== commitment)
     fail(`the batch of signal ${seq} is not what seal ${n} commits to: it was altered later`)
 }
-
-const sha256 = async (...parts: (Uint8Array<ArrayBuffer> | string)[]) =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', await new Blob(parts).arrayBuffer()))
-
-const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
-
-const fromBase64 = (text: string) => Uint8Array.from(atob(text), char => char.charCodeAt(0))

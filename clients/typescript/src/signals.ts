@@ -45,7 +45,7 @@ export class HighwaterSignals {
   #state: SealState | undefined
   #last = Number.POSITIVE_INFINITY
   #turn = 0
-  #isChecking = false
+  #checking: Promise<unknown> = Promise.resolve()
 
   /** With `seals: false` nothing is checked by itself. */
   constructor(
@@ -119,10 +119,8 @@ export class HighwaterSignals {
   async #check(state: SealState, options: CallOptions): Promise<SealState> {
     if (state.fault !== undefined) fail(state.fault)
     const receipts: Receipt[] = []
-    let [path, base] = [
-      `/v1/signals/seals?since=${state.checked_seq}` as string | undefined,
-      this.#seals?.history,
-    ]
+    let base = this.#seals?.history
+    let path: string | undefined = `/v1/signals/seals?since=${state.checked_seq}`
     while (path !== undefined) {
       const { data, links }: SealsAnswer = await this.#transport.read(path, options)
       receipts.push(...data.filter(({ seq }) => seq <= this.#last)) // a later one is checked when its signal is here
@@ -140,13 +138,10 @@ export class HighwaterSignals {
   #checkIfDue(options: CallOptions): void {
     if (this.#state?.fault !== undefined) fail(this.#state.fault)
     const turn = Math.floor(Date.now() / CHECK_EVERY_MS)
-    if (turn === this.#turn || this.#isChecking) return
+    if (turn === this.#turn) return
     this.#turn = turn
-    this.#isChecking = true
-    const end = () => {
-      this.#isChecking = false // `onCheck` has the error, and the state a mismatch
-    }
-    this.checkSeals(options).then(end, end)
+    const check = () => this.checkSeals(options).catch(() => {}) // `onCheck` has the error, and the state a mismatch
+    this.#checking = this.#checking.then(check)
   }
 
   async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<Signal, void> {
