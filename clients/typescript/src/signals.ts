@@ -45,7 +45,7 @@ export class HighwaterSignals {
   #state: SealState | undefined
   #last = Number.POSITIVE_INFINITY
   #turn = 0
-  #checking: Promise<unknown> = Promise.resolve()
+  #isChecking = false
 
   /** With `seals: false` nothing is checked by itself. */
   constructor(
@@ -138,10 +138,13 @@ export class HighwaterSignals {
   #checkIfDue(options: CallOptions): void {
     if (this.#state?.fault !== undefined) fail(this.#state.fault)
     const turn = Math.floor(Date.now() / CHECK_EVERY_MS)
-    if (turn === this.#turn) return
+    if (turn === this.#turn || this.#isChecking) return
     this.#turn = turn
-    const check = () => this.checkSeals(options).catch(() => {}) // `onCheck` has the error, and the state a mismatch
-    this.#checking = this.#checking.then(check)
+    this.#isChecking = true
+    const end = () => {
+      this.#isChecking = false // `onCheck` has the error, and the state a mismatch
+    }
+    this.checkSeals(options).then(end, end)
   }
 
   async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<Signal, void> {
