@@ -67,11 +67,7 @@ export async function readWebhook(redis: Redis, box: SecretBox, client: string):
 }
 
 /** A webhook from its stored fields, null if there is none: a change that met a removal leaves no address. Throws as above. */
-export function toWebhook(
-  box: SecretBox,
-  client: string,
-  fields: Readonly<Record<string, string>>,
-): Webhook | null {
+export function toWebhook(box: SecretBox, client: string, fields: Readonly<Record<string, string>>) {
   if (fields.url === undefined) return null
   const { sealed, ...open } = stored.parse(fields)
   const secrets = JSON.parse(box.open(sealed.secrets, { client, field: 'secrets' })) as WebhookSecret[] // sealed below

@@ -82,9 +82,8 @@ function checkHost(host: string, rules: AddressRules): void {
   }
   if (rules.allowLoopback && isLocalhost(host)) return
   const isName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/.test(host)
-  if (!isName || PRIVATE_SUFFIX.test(host)) {
+  if (!isName || PRIVATE_SUFFIX.test(host))
     throw new RefusedAddressError('its host is not a public name: expected one such as hooks.example.org')
-  }
 }
 
 /** Global unicast, the only block from which IANA assigns IPv6 networks. */
