@@ -58,19 +58,14 @@ async function deliver(
   started: Started,
 ) {
   const delivery = await startDelivery({
+    ...{ box, clock, steady, newToken, onError, ...reach },
     redisUrl: order.redisUrl,
     redisOptions: order.redisOptions,
-    box,
-    clock,
-    steady,
     random: order.runtime.random,
-    newToken,
-    ...reach,
     onEvent: event => {
       metrics.onEvent(event)
       alerts.onEvent(event)
     },
-    onError,
   })
   started.add(delivery.stop)
   return delivery
@@ -105,9 +100,7 @@ function listenToClients(open: OpenSignals, isDraining: () => boolean, started: 
   const { environment } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
-    redis,
-    privateStore,
-    clock,
+    ...{ redis, privateStore, clock, limits, registering, isDraining, onAnswered, onError },
     settings: {
       publicBaseUrl: environment.PUBLIC_BASE_URL ?? toReachable(url),
       historyBaseUrl: environment.HISTORY_BASE_URL,
@@ -116,14 +109,9 @@ function listenToClients(open: OpenSignals, isDraining: () => boolean, started: 
       sunsetAtMs: environment.SUNSET_AT,
     },
     program: served.program,
-    limits,
     allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS]),
-    registering,
     newEpoch: newToken,
-    isDraining,
     assertClock: () => assertClock(redis, clock.now),
-    onAnswered,
-    onError,
   })
   const { HOST, SIGNALS_PORT } = environment
   return started.listen('SIGNALS_PORT', listenSignals(toParts, HOST, SIGNALS_PORT))
@@ -135,8 +123,7 @@ function listenToOperator(open: OpenSignals, started: Started) {
   const { environment, secrets, runtime } = order
   const { HOST, OPERATOR_PORT, OPERATOR_URL } = environment
   const parts = {
-    redis,
-    clock,
+    ...{ redis, clock, registering, diskUsed, onAnswered, onError },
     token: secrets.operatorToken,
     // The name in OPERATOR_URL is for an interface that listens on every address.
     hosts: hostsOf(HOST, OPERATOR_URL === null ? [] : [new URL(OPERATOR_URL).hostname]),
@@ -146,8 +133,6 @@ function listenToOperator(open: OpenSignals, started: Started) {
     random: runtime.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,
-    registering,
-    diskUsed,
     published: createPublishedReader(store, privateStore),
     rollBack: (version: string) => rollBackTo(version, open),
     alerts: alerts.recent,
@@ -157,8 +142,6 @@ function listenToOperator(open: OpenSignals, started: Started) {
     pause: sleep,
     onAction: () => void copyAudit().catch(onError), // what fails is copied by the next look
     onGuessing: alerts.onGuessing,
-    onAnswered,
-    onError,
   }
   return started.listen('OPERATOR_PORT', listenOperator(parts, HOST, OPERATOR_PORT))
 }

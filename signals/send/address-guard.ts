@@ -106,9 +106,7 @@ export function isPublicAddress(text: string): boolean {
   return address.match(GLOBAL_UNICAST) && !SPECIAL.some(block => address.match(block))
 }
 
-export function isLoopbackAddress(text: string): boolean {
-  return parseAddress(text)?.range() === 'loopback'
-}
+export const isLoopbackAddress = (text: string): boolean => parseAddress(text)?.range() === 'loopback'
 
 /** Null for anything but a plain address: sockets report no zones and no other notations. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
