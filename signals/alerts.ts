@@ -303,6 +303,4 @@ export type Alert = {
   readonly message: string
 }
 
-function alert(kind: AlertKind, subject: string, message: string): Alert {
-  return { kind, subject, message }
-}
+const alert = (kind: AlertKind, subject: string, message: string): Alert => ({ kind, subject, message })

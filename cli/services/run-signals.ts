@@ -53,10 +53,7 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
 }
 
 /** What the log may not have; the ids of keys are shorter, and no secrets. */
-const secretTexts = (
-  { operatorToken, secretKey, sealSecret }: Secrets,
-  redisUrl: string,
-): readonly string[] =>
+const secretTexts = ({ operatorToken, secretKey, sealSecret }: Secrets, redisUrl: string) =>
   [operatorToken, sealSecret, ...secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(
     text => text.length > 32,
   )
