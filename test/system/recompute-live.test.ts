@@ -86,7 +86,7 @@ async function publishRecord() {
   chain.beginAnew()
   const of = { origin: null, digest: null, lost_from: lost, lost_to: lost }
   await chain.seal([eventItem('begin_anew', null, iso(280), { why: 'a lost disk', of })])
-  await chain.sealUntil(iso(24 * 117), until(280, 24 * 117), 2 * HOUR)
+  await chain.sealUntil(iso(24 * 117), until(280, 24 * 117), 6 * HOUR)
   await openDays(stores, LAST_DAY)
   for (const key of await stores.store.list('v1/seals/openings/')) {
     const opening = parseOpening((await read(key))!)!
