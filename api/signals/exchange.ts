@@ -37,7 +37,7 @@ export type SignalsParts = {
   readonly clock: Clock
   readonly settings: SignalsSettings
   /** Has the records of seals. */
-  readonly privateStore: Pick<ObjectStore, 'read'>
+  readonly privateStore: ObjectStore
   /** The accumulation program that is served now; null if none is published. */
   readonly program: () => ServedProgram | null
   readonly limits: PreviewLimits

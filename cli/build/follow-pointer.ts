@@ -78,7 +78,11 @@ async function anchorEntries(store: ObjectStore, command: string, runtime: Runti
 }
 
 /** What the command prints for a digest: a proof is stored for ever, so one that proves nothing is refused. */
-async function prove(command: string, sha256: string, { env }: Runtime): Promise<Uint8Array> {
+export async function prove(
+  command: string,
+  sha256: string,
+  { env }: Pick<Runtime, 'env'>,
+): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   await runShell(command, {
     ...{ env: { ...env, ENTRY_SHA256: sha256 }, timeoutMs: TIMEOUT_MS, input: `${sha256}\n` },

@@ -48,7 +48,7 @@ async function verifyLive(options: OptionsOf<typeof OPTIONS>, runtime: Runtime, 
     keys: key === undefined ? null : await Promise.all(key.map(path => readKey(resolve(cwd, path)))),
     seen,
     tsaCa: await tsaCaOf(options, runtime),
-    receipts: receipts === undefined ? null : await readFile(resolve(cwd, receipts), 'utf8'),
+    receipts: receipts === undefined ? null : await readReceipts(resolve(cwd, receipts)),
   })
   const isSound = found.checks.every(({ faults }) => faults.length === 0)
   const keys = found.trusted.map(({ id, fingerprint }) => ({ id, fingerprint }))
@@ -65,12 +65,21 @@ async function verifyLive(options: OptionsOf<typeof OPTIONS>, runtime: Runtime, 
 }
 
 async function readState(path: string) {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null
-    throw new Error(`cannot read ${path} of --state: ${messageOf(error)}`, { cause: error })
-  })
-  if (text === null) return null
-  const parsed = seenChain.safeParse(parseJson(text))
-  if (parsed.success) return parsed.data
+  const text = await readText(path, '--state')
+  const parsed = seenChain.safeParse(parseJson(text ?? ''))
+  if (text === null || parsed.success) return parsed.data ?? null
   throw new Error(`${path} is not a state of \`highwater verify-live\`: name another file with --state`)
+}
+
+/** Null if there is no such file. */
+const readText = (path: string, option: string): Promise<string | null> =>
+  readFile(path, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null
+    throw new Error(`cannot read ${path} of ${option}: ${messageOf(error)}`, { cause: error })
+  })
+
+async function readReceipts(path: string): Promise<string> {
+  const text = await readText(path, '--receipts')
+  if (text !== null) return text
+  throw new Error(`there is no file ${path}: name the one of your receipts with --receipts`)
 }

@@ -65,8 +65,13 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
 }
 
 /** What the log may not have; the ids of keys are shorter, and no secrets. */
-const secretTexts = ({ operatorToken, secretKey }: Secrets, redisUrl: string): readonly string[] =>
-  [operatorToken, ...secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(text => text.length > 32)
+const secretTexts = (
+  { operatorToken, secretKey, sealSecret }: Secrets,
+  redisUrl: string,
+): readonly string[] =>
+  [operatorToken, sealSecret, ...secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(
+    text => text.length > 32,
+  )
 
 /** The Redis of REDIS_URL, or our own, which is started. */
 async function chooseRedis(

@@ -6,13 +6,18 @@ import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { toReachable } from '#api/service/http-server.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
+import { sealAnchorKey, sealKey } from '#core/contract/seals.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
 import { assertClock } from '#signals/redis/clock.ts'
+import { runSealer } from '#signals/seals/run-sealer.ts'
 import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
+import { sha256 } from '#storage/digest.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
-import { followPointer } from '../build/follow-pointer.ts'
+import { IMMUTABLE_BYTES } from '#storage/object-store.ts'
+import { createSigner } from '#storage/signature.ts'
+import { followPointer, prove } from '../build/follow-pointer.ts'
 import { movePointer } from '../build/guard-pointer.ts'
 import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
 import { createDrain, type Started, startAll } from './started.ts'
@@ -27,7 +32,8 @@ const LOOK_MS = 10_000
 export function serveSignals(order: SignalsOrder) {
   return startAll(async started => {
     const open = await openSignals(order, started)
-    await deliver(open, started)
+    const delivery = await deliver(open, started)
+    seal(open, delivery.hasLease, started)
     const drain = createDrain()
     const signals = await listenToClients(open, drain.isDraining, started)
     const operator = await listenToOperator(open, started)
@@ -50,7 +56,7 @@ export function serveSignals(order: SignalsOrder) {
 async function deliver(
   { order, box, clock, steady, newToken, alerts, metrics, reach, onError }: OpenSignals,
   started: Started,
-): Promise<void> {
+) {
   const delivery = await startDelivery({
     redisUrl: order.redisUrl,
     redisOptions: order.redisOptions,
@@ -67,6 +73,31 @@ async function deliver(
     onError,
   })
   started.add(delivery.stop)
+  return delivery
+}
+
+/** Seals beside deliveries, which never wait for it. What it has begun at a stop is finished by the next start. */
+function seal(
+  { order, redis, store, privateStore, clock, onError }: OpenSignals,
+  hasLease: () => Promise<boolean>,
+  started: Started,
+): void {
+  const { environment, runtime, secrets } = order
+  const { ANCHOR_COMMAND: command, ANCHOR_EVERY: every } = environment
+  const stopped = new AbortController()
+  void runSealer({
+    ...{ redis, store, privateStore, hasLease, onError, now: clock.now, stop: stopped.signal },
+    ...{ signer: createSigner(secrets.sealKey), secret: secrets.sealSecret },
+    assertClock: () => assertClock(redis, clock.now),
+    pause: ms => sleep(ms, undefined, { signal: stopped.signal }).catch(() => {}), // the abort ends what waits
+    anchor: async n => {
+      const of = n - (n % every)
+      const bytes = command === null || of === 0 ? null : await store.read(sealKey(of))
+      if (command === null || bytes === null || (await store.has(sealAnchorKey(of)))) return
+      await store.create(sealAnchorKey(of), await prove(command, sha256(bytes), runtime), IMMUTABLE_BYTES)
+    },
+  })
+  started.add(() => stopped.abort())
 }
 
 function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {

@@ -9,7 +9,7 @@ import { parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
-import { readBy, text } from './text.ts'
+import { readBy, text, wholeNumber } from './text.ts'
 
 /** The settings by the names of their variables. One that is not set and has no default is null. */
 export type Environment = ReturnType<typeof parseEnvironment>
@@ -23,6 +23,9 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /** A generated token has 43 characters; a shorter one could be guessed. */
 const SHORTEST_TOKEN = 32
+
+/** Of nine digits. */
+const MOST_SEALS = 999_999_999
 
 const A_PORT = `a port from 0 to ${LARGEST_PORT}`
 
@@ -94,6 +97,17 @@ export const SETTINGS = {
   ANCHOR_COMMAND: secret(
     text,
     'a shell command that prints a time stamp of the digest in ENTRY_SHA256, run for each entry of the log',
+  ),
+  ANCHOR_EVERY: wholeNumber(1, MOST_SEALS, 'a whole number')
+    .default(6)
+    .describe('a whole number from 1: every so-many-th seal of signals gets a time stamp, too'),
+  SEAL_KEY_FILE: optional(
+    text,
+    'a file with the Ed25519 private key that seals signals, another one than SIGNING_KEY_FILE; generated if not set',
+  ),
+  SEAL_SECRET: secret(
+    text.regex(/^\S+$/).min(SHORTEST_TOKEN),
+    `the secret of sealed signals, ${SHORTEST_TOKEN} characters or more, without blanks; generated if not set`,
   ),
   BUILD_EFFORT: z
     .enum(EFFORTS)

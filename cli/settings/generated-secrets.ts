@@ -3,16 +3,22 @@ import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeyRing, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { codeOf, ifThere } from '#storage/error-code.ts'
+import { newPrivateKeyPem } from '#storage/signature.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 import type { Environment } from './environment.ts'
 
-type Given = Pick<Environment, 'DATA_FOLDER' | 'OPERATOR_TOKEN' | 'SECRET_KEY'>
+type Given = Pick<
+  Environment,
+  'DATA_FOLDER' | 'OPERATOR_TOKEN' | 'SECRET_KEY' | 'SEAL_SECRET' | 'SEAL_KEY_FILE'
+>
 
 /** `secretKey` is the text of a key ring. */
 export type Secrets = Awaited<ReturnType<typeof readSecrets>>
 
 export const OPERATOR_TOKEN_FILE = 'operator-token'
 export const SECRET_KEY_FILE = 'secret-key'
+export const SEAL_SECRET_NAME = 'seal-secret'
+export const SEAL_KEY_NAME = 'seal-key.pem'
 
 /** Only its owner may read a secret. */
 export const PRIVATE_MODE = 0o600
@@ -31,21 +37,40 @@ export async function readSecrets(
   environment: Given & Pick<Environment, 'HOST'>,
   random: Runtime['drawBytes'],
 ) {
-  const { HOST, DATA_FOLDER: folder, OPERATOR_TOKEN, SECRET_KEY } = environment
-  const missing = Object.entries({ OPERATOR_TOKEN, SECRET_KEY }).filter(([, value]) => value === null)
+  const { HOST, DATA_FOLDER: folder, OPERATOR_TOKEN, SECRET_KEY, SEAL_SECRET, SEAL_KEY_FILE } = environment
+  const missing = Object.entries({ OPERATOR_TOKEN, SECRET_KEY, SEAL_SECRET, SEAL_KEY_FILE }).filter(
+    ([, value]) => value === null,
+  )
   if (!isLoopback(HOST) && missing.length > 0)
     throw new UsageError(
       `HOST ${HOST} is reachable from other machines, which needs secrets that you choose: set ` +
         `${missing.map(([name]) => name).join(' and ')}, such as \`OPERATOR_TOKEN=$(openssl rand -hex 32)\` and ` +
-        '`SECRET_KEY=k1:$(openssl rand -base64 32)`',
+        '`SECRET_KEY=k1:$(openssl rand -base64 32)`; SEAL_SECRET is made as the first, and SEAL_KEY_FILE by `highwater keys new FILE`',
     )
+  if (SEAL_KEY_FILE === null) await keepSecret(folder, SEAL_KEY_NAME, random, newPrivateKeyPem)
   const base64 = (encoding: 'base64' | 'base64url') => Buffer.from(random(SECRET_BYTES)).toString(encoding)
   return {
     operatorToken:
       OPERATOR_TOKEN ?? (await keepSecret(folder, OPERATOR_TOKEN_FILE, random, () => base64('base64url'))),
     secretKey:
       SECRET_KEY ?? (await keepSecret(folder, SECRET_KEY_FILE, random, () => `k1:${base64('base64')}`)),
+    sealSecret:
+      SEAL_SECRET ?? (await keepSecret(folder, SEAL_SECRET_NAME, random, () => base64('base64url'))),
+    sealKey: await readSealKey(environment),
   }
+}
+
+/** The private key of SEAL_KEY_FILE, PEM, or the generated one. Throws a UsageError if there is none. */
+export async function readSealKey({
+  DATA_FOLDER,
+  SEAL_KEY_FILE,
+}: Pick<Given, 'DATA_FOLDER' | 'SEAL_KEY_FILE'>): Promise<string> {
+  const path = SEAL_KEY_FILE ?? join(DATA_FOLDER, SEAL_KEY_NAME)
+  const pem = await ifThere(readSecretFile(path), null)
+  if (pem !== null) return pem
+  throw new UsageError(
+    `there is no ${path}: set SEAL_KEY_FILE to the key of the seals, or make one with \`highwater keys new ${path}\``,
+  )
 }
 
 /** Whether an address is that of this machine alone. */
@@ -78,7 +103,7 @@ export async function keepSecret(
 export async function readKeyRing({
   SECRET_KEY,
   DATA_FOLDER,
-}: Omit<Given, 'OPERATOR_TOKEN'>): Promise<KeyRing> {
+}: Pick<Given, 'DATA_FOLDER' | 'SECRET_KEY'>): Promise<KeyRing> {
   const path = join(DATA_FOLDER, SECRET_KEY_FILE)
   const text = SECRET_KEY ?? (await ifThere(readSecretFile(path), null))
   if (text !== null) return parseKeyRing(text)

@@ -19,6 +19,7 @@ import {
   PREFIX,
   RELAY_CURSOR,
   RELAYED,
+  SEAL_STATE,
   SIGNAL_IDS,
 } from '../redis/keys.ts'
 import {
@@ -73,7 +74,13 @@ export async function restoreBackup(parts: RestoreParts) {
   const owed = await oweAll(redis, seen, nowMs)
   const epoch = newEpoch()
   await askRedis(() =>
-    redis.multi().hset(HEAD, 'seq', seen.seq).set(RELAY_CURSOR, header.relay_cursor).set(EPOCH, epoch).exec(),
+    redis
+      .multi()
+      .hset(HEAD, 'seq', seen.seq)
+      .hset(SEAL_STATE, 'restored', header.made_at) // also the stores may be copies: what was sealed since is not known
+      .set(RELAY_CURSOR, header.relay_cursor)
+      .set(EPOCH, epoch)
+      .exec(),
   )
   return { made_at: header.made_at, signals: seen.signals, owed, seq: seen.seq, epoch }
 }

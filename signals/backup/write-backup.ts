@@ -22,6 +22,7 @@ import {
   RELAY_LEASE,
   RELAYED,
   SCHEDULES,
+  SEALS,
   SESSION_PREFIX,
   SIGNAL_IDS,
   WAITING_PREFIX,
@@ -42,6 +43,7 @@ const DERIVED: readonly string[] = [
   RELAY_LEASE,
   CLOCK,
   AUDIT_COPIED, // a restored log has another epoch, and so another folder
+  SEALS, // from the private store
 ]
 const DERIVED_PREFIXES: readonly string[] = [
   FLIGHT_PREFIX,

@@ -12,7 +12,8 @@ import {
   readRedisTime,
   type SteadyClock,
 } from '../redis/clock.ts'
-import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
+import { askRedis, type ConnectionOptions, connectRedis } from '../redis/connect.ts'
+import { RELAY_LEASE } from '../redis/keys.ts'
 import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
 import { WAITS, type Waits } from '../send/policy.ts'
 import { createSender, createSendSignal } from '../send/send.ts'
@@ -54,10 +55,11 @@ export async function startDelivery(options: DeliveryOptions) {
   const { redis, waiting, wasOff } = await connect(options, steady)
   const { parts, sender, readAfter, stopped, givenUp } = createParts(options, redis, steady)
   const workers = startWorkers(parts, clock.startTimer, pace?.pollEveryMs)
+  const token = options.newToken()
   const relayParts: RelayParts = {
     ...parts,
     begin: workers.begin,
-    token: options.newToken(),
+    token,
     readAfter,
     leaseMs: pace?.leaseMs,
     debtorsOf: signals => debtorsOf(redis, signals),
@@ -70,6 +72,8 @@ export async function startDelivery(options: DeliveryOptions) {
     repeat(parts, CLOCK_EVERY_MS, keepTime, clock.startTimer),
   ]
   return {
+    /** Whether the lease of the relay is ours. */
+    hasLease: async (): Promise<boolean> => (await askRedis(() => redis.get(RELAY_LEASE))) === token,
     /**
      * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
      */

@@ -7,9 +7,11 @@ import { MODES, type Mode, type Signal, type SignalContent } from '#core/contrac
 import { decisionHash } from '#core/replay/held.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { parseJson } from '#storage/json-bytes.ts'
+import type { SealEvent } from '#storage/seals/seal.ts'
 import { readSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
-import { EVERY_ALIAS, HALTED, LATEST, liveKey } from '../redis/keys.ts'
+import { EVERY_ALIAS, HALTED, LATEST, liveKey, SEAL_EVENTS } from '../redis/keys.ts'
+import { runScript } from '../redis/script.ts'
 import type { LiveStrategy } from './signals-of.ts'
 
 /** Raised when the format changes so that an older runner cannot continue from it. */
@@ -165,15 +167,34 @@ export function announce(signals: readonly SignalContent[], before: Announced, o
 /** A live strategy as the operator sees it. */
 export type LiveStatus = Awaited<ReturnType<typeof readStatus>>
 
+/** Who ordered something of a live strategy, when (epoch milliseconds), and why: sealed if it changed anything. */
+export type Ordered = { readonly by: string; readonly atMs: number; readonly why: string | null }
+
+/** A `SealEvent` as it is stored and sealed. */
+export const eventOf = (event: SealEvent['event'], alias: string, { by, atMs, why }: Ordered): string =>
+  JSON.stringify({ event, alias, by, why, at: toIsoInstant(atMs) } satisfies SealEvent)
+
 /**
  * Halts a strategy, or all if `alias` is `*`: once this resolves no further entry is committed; a `flat` still is.
  */
-export const halt = async (redis: Redis, alias: string): Promise<void> =>
-  void (await askRedis(() => redis.sadd(HALTED, alias)))
+export const halt = async (redis: Redis, alias: string, by: Ordered): Promise<void> =>
+  void (await runScript(redis, HALT_SCRIPT, [HALTED, SEAL_EVENTS], 'SADD', alias, eventOf('halt', alias, by)))
 
 /** Ends a halt. `*` and single strategies are independent. */
-export const resume = async (redis: Redis, alias: string): Promise<void> =>
-  void (await askRedis(() => redis.srem(HALTED, alias)))
+export const resume = async (redis: Redis, alias: string, by: Ordered): Promise<void> =>
+  void (await runScript(
+    redis,
+    HALT_SCRIPT,
+    [HALTED, SEAL_EVENTS],
+    'SREM',
+    alias,
+    eventOf('resume', alias, by),
+  ))
+
+const HALT_SCRIPT = `
+if redis.call(ARGV[1], KEYS[1], ARGV[2]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[3]) end
+return false
+`
 
 export const hasRun = async (redis: Redis, alias: string): Promise<boolean> =>
   (await askRedis(() => redis.hexists(liveKey(alias), 'cursor'))) === 1
@@ -186,13 +207,21 @@ export const haltedAliases = async (redis: Redis): Promise<readonly string[]> =>
  * Sets the mode of a strategy from its next entry on. A position keeps the mode of its entry until its `flat`. Throws
  * `conflict` if the strategy never ran.
  */
-export async function orderMode(redis: Redis, alias: string, mode: Mode): Promise<void> {
+export async function orderMode(redis: Redis, alias: string, mode: Mode, by: Ordered): Promise<void> {
   if (!(await hasRun(redis, alias))) {
     const message = `${alias} has never run: start \`highwater live\` first, and then order its mode`
     throw new ApiError('conflict', message)
   }
-  await askRedis(() => redis.hset(liveKey(alias), 'mode', mode))
+  const event = eventOf(mode === 'LIVE' ? 'live' : 'ended', alias, by)
+  await runScript(redis, MODE_SCRIPT, [liveKey(alias), SEAL_EVENTS], mode, event)
 }
+
+const MODE_SCRIPT = `
+local was = redis.call('HGET', KEYS[1], 'mode') or 'DRY_RUN'
+redis.call('HSET', KEYS[1], 'mode', ARGV[1])
+if was ~= ARGV[1] then redis.call('RPUSH', KEYS[2], ARGV[2]) end
+return false
+`
 
 /** Notes how the signals of a strategy differ from the replay; null if they agree. */
 export const noteDivergence = async (redis: Redis, alias: string, how: string | null): Promise<void> =>

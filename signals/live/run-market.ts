@@ -12,6 +12,7 @@ import {
   announce,
   cursorOf,
   describeGap,
+  eventOf,
   heldField,
   lateAfterMs,
   noteDivergence,
@@ -267,11 +268,15 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
       gaps: JSON.stringify(gaps),
       ...(there === null ? {} : { mode: 'DRY_RUN' }),
     },
+    ended: endedBy(world, alias, `version ${version} replaced the one that was live`),
   })
   if (outcome.kind === 'moved') return begin(world, strategy, known) // another runner began it meanwhile
   world.note(describe(strategy, there, next))
   return next
 }
+
+const endedBy = ({ now }: LiveWorld, alias: string, why: string): string =>
+  eventOf('ended', alias, { by: 'runner', atMs: now(), why })
 
 function assertForward(alias: string, there: Standing | null, next: Standing): void {
   if (there === null || Number(there.cursor) <= Number(next.cursor)) return
@@ -303,6 +308,7 @@ export async function endLive(world: LiveWorld, alias: string): Promise<void> {
       from: there.cursor,
       to: there.cursor,
       fields: { cursor: '', announced: 'null', mode: 'DRY_RUN' },
+      ended: endedBy(world, alias, 'it has ended in the catalogue'),
     })
     if (outcome.kind === 'moved') return endLive(world, alias) // a runner of the catalogue before decided a bar
     note(

@@ -10,6 +10,7 @@ import {
   LOG,
   liveKey,
   RUN_FUNCTION,
+  SEAL_EVENTS,
   SIGNAL_IDS,
 } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
@@ -30,6 +31,8 @@ export type LiveStep = {
   readonly to: string
   /** Other fields of the live record. */
   readonly fields: Readonly<Record<string, string>>
+  /** The event that is sealed if this step ends a strategy that is LIVE. */
+  readonly ended?: string
 }
 
 export type CommitOutcome =
@@ -65,7 +68,7 @@ export async function commit(
   const log = knownLog(redis)
   await log?.source?.assertDurable()
   // Without a step the key of the live record is another one of the same node, and not used.
-  const keys = [LOG, SIGNAL_IDS, HEAD, LATEST, liveKey(step?.alias ?? '-'), EPOCH, HALTED]
+  const keys = [LOG, SIGNAL_IDS, HEAD, LATEST, liveKey(step?.alias ?? '-'), EPOCH, HALTED, SEAL_EVENTS]
   const reply = await runScript(redis, COMMIT_SCRIPT, keys, ...argumentsOf(signals, nowMs, step, log))
   const [verdict = '', ...rest] = (reply as unknown[]).map(String) // the script returns a list of texts
   if (verdict === 'ok') {
@@ -109,6 +112,7 @@ const argumentsOf = (
   log?.epoch ?? '',
   log?.seq ?? 0,
   log?.source?.name ?? '',
+  step?.ended ?? '',
   ...signals.flatMap(({ content, onlyFor }) => {
     const { head, tail } = toHalves(content)
     const digest = contentDigest(content)
@@ -136,7 +140,8 @@ local log, ids, head, latest, live = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, expected, cursor, fields, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local epoch, floor = ARGV[6], tonumber(ARGV[7]) -- the log that is meant; '' for whichever is there
 local giver = ARGV[8] -- '' needs no promise
-local FRONT = 8
+local ended = ARGV[9]
+local FRONT = 9
 local PARTS = 7 -- id, sha256, head, tail, alias, to, '1' where a halt keeps it back
 
 local seq = tonumber(redis.call('HGET', head, 'seq') or '0')
@@ -200,6 +205,7 @@ for _, entry in ipairs(fresh) do
   redis.call('HSET', latest, entry[6] == '' and entry[5] or ('test:' .. entry[6]), entry[1])
 end
 if cursor ~= '' then
+  if ended ~= '' and redis.call('HGET', live, 'mode') == 'LIVE' then redis.call('RPUSH', KEYS[8], ended) end
   redis.call('HSET', live, 'cursor', cursor)
   for field, value in pairs(more) do redis.call('HSET', live, field, value) end
 end

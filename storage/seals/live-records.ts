@@ -42,7 +42,8 @@ export function liveRecordsOf(
 }
 
 const isLive = ({ signals, events }: LiveRecord): boolean =>
-  signals.some(({ mode, action }) => mode === 'LIVE' && action !== 'flat') || events.some(({ event }) => event === 'live')
+  signals.some(({ mode, action }) => mode === 'LIVE' && action !== 'flat') ||
+  events.some(({ event }) => event === 'live')
 
 function toSignal({ n, item, sealedMs, stampedMs }: OpenedItem): Of<LiveSignal>[] {
   const found = parseItem(item)

@@ -209,6 +209,9 @@ export const sealRecord = z.object({
   items: z.array(z.string()),
   /** How many events of the service are in this batch and those before. */
   events: z.int().min(0),
+  /** SHA-256 of the newest signal and of the newest event up to and with this batch, hex; absent before the first. */
+  last_signal: z.string().optional(),
+  last_event: z.string().optional(),
 })
 
 export type SealRecord = Readonly<z.infer<typeof sealRecord>>

@@ -26,6 +26,7 @@ const OWN: Record<string, string> = {
   SIGNALS_NAME: 'signals.example.org',
   OPERATOR_TOKEN: 'operator-token-of-a-test-0123456789abcdef',
   SECRET_KEY: `k1:${Buffer.alloc(32).toString('base64')}`,
+  SEAL_SECRET: 's'.repeat(64),
 }
 
 let folder: string
@@ -73,6 +74,7 @@ beforeAll(async () => {
   const replaced: readonly (readonly [string, string])[] = [
     ['/opt/highwater/node_modules/highwater', ROOT],
     ['/var/lib/redis-data', `${folder}/redis`],
+    ['/var/lib/highwater/seal-key.pem', `${folder}/data/seal-key.pem`],
     ['/var/lib/tls', `${folder}/tls`],
     ['/var/lib/acme', `${folder}/acme`],
     ['/tmp/nginx', `${folder}/tmp/nginx`],
@@ -108,6 +110,8 @@ beforeAll(async () => {
   await running.get('redis')!.prints(/Ready to accept connections/)
   const first = await start('nightly', ['nightly', '--book', '/book']).ended
   expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('night done: ')])
+  const key = start('nightly', ['keys', 'new', '/var/lib/highwater/seal-key.pem'])
+  expect((await key.ended).code).toBe(0)
   for (const role of ['history', 'signals', 'nginx']) running.set(role, start(role))
 })
 

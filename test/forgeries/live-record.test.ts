@@ -225,6 +225,8 @@ ok      live        3 strategies were live, 1 of them not in the catalogue; /liv
 `,
     0,
   ])
+  const json = JSON.parse((await verify(await serve(), '--json')).out)
+  expect(json).toMatchObject({ sound: true, newest: { n: 107 }, keys: [{ id: signer.keyId }] })
   expect(err).toContain(`note: seal 1 begins the chain highwater/${signer.keyId}/20240111T000000Z\n`)
   expect(err).toMatch(
     /^WARNING: the key comes from the service itself\. Compare its fingerprint [0-9a-f]{64} with one /m,
@@ -313,7 +315,15 @@ test('a publisher who seals another signal than was delivered, or none: the rece
     'the receipt of signal 1 is not of seal 26 of this chain: another chain was shown to its client',
   ])
   const folder = await temporaryFolder()
-  await writeFiles(folder, { receipts: `${FIRST}\nnothing\n` })
+  for (const [option, says] of [
+    ['--receipts', `there is no file ${folder}/x: name the one of your receipts with --receipts`],
+    ['--key', `cannot read the key ${folder}/x: ENOENT: no such file or directory, open '${folder}/x'`],
+  ] as const)
+    expect((await verify(app, option, join(folder, 'x'))).err).toBe(`highwater: ${says}\n`)
+  await writeFiles(folder, { receipts: `${FIRST}\nnothing\n`, state: '{}' })
+  expect((await verify(app, '--state', join(folder, 'state'))).err).toBe(
+    `highwater: ${folder}/state is not a state of \`highwater verify-live\`: name another file with --state\n`,
+  )
   expect((await verify(app, '--receipts', join(folder, 'receipts'))).failed).toEqual([
     'line 2 of the receipts is neither a signal nor an answer of /v1/signals/seals',
     'signal 1 was delivered and has no receipt: it is not sealed',

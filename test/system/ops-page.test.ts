@@ -10,7 +10,7 @@ import { inaccessibleOn, openBlank, photograph } from '../support/browser/shared
 import { atEnd } from '../support/ends.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
-import { NOW_MS } from '../support/signals/signals.ts'
+import { NOW_MS, ORDERED } from '../support/signals/signals.ts'
 import { redis, useRedis } from '../support/signals/test-redis.ts'
 
 const FAILING = 'the webhook of north-ridge has failed for 5 minutes: inform its owner'
@@ -97,10 +97,10 @@ test('an operator page follows what happens without being loaded again, says sin
   const { page, context, complaints } = await logIn(1280, true)
   await page.goto(`${url}/ops/view/live`)
   await page.evaluate('window.isSame = true')
-  await halt(redis, 'birch')
+  await halt(redis, 'birch', ORDERED)
   await page.getByText('except birch: halted').waitFor()
   expect(await page.evaluate('window.isSame')).toBe(true)
-  await resume(redis, 'birch')
+  await resume(redis, 'birch', ORDERED)
   await page.getByText('Every strategy sends its signals.').waitFor()
   const updates = (answer: (route: Route) => unknown) =>
     page.route('**/ops/view/live', route =>

@@ -3,7 +3,8 @@ import { invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
 import { request, text, word } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
-import { halt, haltedAliases, orderMode, resume } from '#signals/live/live-record.ts'
+import { halt, haltedAliases, type Ordered, orderMode, resume } from '#signals/live/live-record.ts'
+import type { Operator } from '#signals/operators/tokens.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readLive } from '#signals/views/overview.ts'
 import { operatorRoute, type Warning } from '../operator-route.ts'
@@ -12,13 +13,21 @@ import { liveStrategies } from '../views.ts'
 
 const alias = text('the id of a strategy')
 
+/** Characters of a reason. */
+const MOST_REASON = 200
+
+/** It is published with the order when the embargo is over. */
+const why = text('why, for the public record').max(MOST_REASON).default('')
+
 const haltRequest = request('HaltRequest', {
   alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all'),
+  why,
 })
 
 const modeRequest = request('ModeRequest', {
   alias,
   mode: word(`one of ${MODES.join(', ')}`, MODES),
+  why,
 })
 
 const HALTING = {
@@ -59,9 +68,9 @@ export const LIVE_ROUTES = [
       warn: ({ alias }) => (alias === EVERY_ALIAS ? WARNING_OF_ALL : null),
       done: 'Halted: no long or short is sent, a flat still is.',
     },
-    handler: async ({ alias }, parts) => {
+    handler: async ({ alias, why }, parts, who) => {
       await assertAlias(alias, parts)
-      await halt(parts.redis, alias)
+      await halt(parts.redis, alias, orderOf(parts, who, why))
       return { data: await describeLive(parts) }
     },
   }),
@@ -82,8 +91,8 @@ export const LIVE_ROUTES = [
       ],
       done: 'Resumed.',
     },
-    handler: async ({ alias }, parts) => {
-      await resume(parts.redis, alias) // also of one that is not served any more
+    handler: async ({ alias, why }, parts, who) => {
+      await resume(parts.redis, alias, orderOf(parts, who, why)) // also of one that is not served any more
       return { data: await describeLive(parts) }
     },
   }),
@@ -101,14 +110,20 @@ export const LIVE_ROUTES = [
     data: liveStrategies,
     refusals: ['conflict'],
     example: { path: '/ops/live/mode', body: { alias: 'alder', mode: 'DRY_RUN' } },
-    command: { usage: 'live go-live <alias>', fields: [] },
-    handler: async ({ alias, mode }, parts) => {
+    command: { usage: 'live go-live <alias>', fields: ['why'] },
+    handler: async ({ alias, mode, why }, parts, who) => {
       await assertAlias(alias, parts)
-      await orderMode(parts.redis, alias, mode)
+      await orderMode(parts.redis, alias, mode, orderOf(parts, who, why))
       return { data: await describeLive(parts) }
     },
   }),
 ]
+
+const orderOf = ({ clock }: OperatorParts, { name }: Operator, why: string): Ordered => ({
+  by: `operator:${name}`,
+  atMs: clock.now(),
+  why: why || null,
+})
 
 const WARNING_OF_ALL: Warning = [
   'Halt every strategy?',

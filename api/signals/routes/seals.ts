@@ -7,7 +7,7 @@ import type { Identity } from '#signals/clients/clients.ts'
 import { BLOCK_SIGNALS, newestVisible, readVisible, type Viewer } from '#signals/log/read-log.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { SEALS } from '#signals/redis/keys.ts'
-import { parseJson } from '#storage/json-bytes.ts'
+import { readDocument } from '#storage/json-bytes.ts'
 import { batchSalt, itemSalt, lastSeqOf, recordKey, sealRecord, seqOf } from '#storage/seals/seal.ts'
 import { type Exchange, queryOf, sendEnveloped } from '../../service/exchange.ts'
 import { routesOf, type ServedParts } from '../exchange.ts'
@@ -76,9 +76,8 @@ async function readSealOf(seq: number, { redis, privateStore }: ServedParts) {
   const [n] = await askRedis(() => redis.zrangebyscore(SEALS, seq, '+inf', 'LIMIT', 0, 1))
   if (n === undefined) return null
   const key = recordKey(Number(n))
-  const bytes = await privateStore.read(key)
-  if (bytes === null) throw new Error(`${key} is missing: restore the private store from a copy`)
-  const record = sealRecord.parse(parseJson(bytes))
+  const record = await readDocument(privateStore, key, sealRecord)
+  if (!record) throw new Error(`${key} is missing or damaged: restore the private store from a copy`)
   const { day_key, batch, items } = record
   const salts = new Map(items.map((item, i) => [seqOf(item), itemSalt(day_key, item, record.n, i)]))
   return { n: record.n, s_n: batchSalt(day_key, record.n), batch, salts, last: lastSeqOf(record) }

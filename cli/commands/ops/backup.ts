@@ -82,10 +82,7 @@ export function addBackup(ops: Command, runtime: Runtime): void {
     .action((options: Options) => onRedis(runtime, beginAgain, options))
 }
 
-/**
- * Acts on Redis itself, closes the connection, and prints what was done. Our own Redis ends with the service, so if
- * REDIS_URL is not set and ours does not run, it is started for as long as the command lasts.
- */
+/** Acts on Redis itself, and prints what was done. */
 async function onRedis(
   runtime: Runtime,
   act: (place: Place, options: Options) => Promise<Done>,
@@ -94,15 +91,28 @@ async function onRedis(
 ): Promise<void> {
   const { cwd, terminal } = runtime
   const environment = readEnvironment(runtime)
+  const { json, lines } = await withRedis(environment, runtime, redis =>
+    act({ redis, environment, runtime, path: resolve(cwd, file) }, options),
+  )
+  if (options.json) terminal.json(json)
+  else for (const line of lines) terminal.print(line)
+}
+
+/**
+ * Gives a command the Redis of the signals, and closes the connection. Our own Redis ends with the service, so if REDIS_URL is not
+ * set and ours does not run, it is started for as long as the command lasts.
+ */
+export async function withRedis<T>(
+  environment: Environment,
+  runtime: Runtime,
+  act: (redis: Redis) => Promise<T>,
+): Promise<T> {
   const folder = environment.DATA_FOLDER
   const isThere = environment.REDIS_URL !== null || (await ownRedisRuns(folder))
-  const own = isThere ? null : await startOwnRedis(runtime, folder, terminal.note)
+  const own = isThere ? null : await startOwnRedis(runtime, folder, runtime.terminal.note)
   try {
     const redis = await openRedis(environment)
-    const place = { redis, environment, runtime, path: resolve(cwd, file) }
-    const { json, lines } = await act(place, options).finally(() => redis.disconnect())
-    if (options.json) terminal.json(json)
-    else for (const line of lines) terminal.print(line)
+    return await act(redis).finally(() => redis.disconnect())
   } finally {
     await own?.stop()
   }
@@ -159,6 +169,7 @@ async function restore({ redis, environment, runtime, path }: Place, { force = f
     `${restored.signals} signals of ${restored.made_at} are restored; ${restored.owed} deliveries are owed again`,
     nextSignal(restored),
     'keys that were revoked after the backup live again, and accounts are as they were: `highwater ops clients list`',
+    'nothing is sealed until `highwater seals begin-anew --reason TEXT`, if there was a seal: stores may be copies as old as the backup',
   ]
   return { json: restored, lines }
 }

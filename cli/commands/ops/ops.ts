@@ -74,7 +74,7 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
   },
   mode: {
     options: command => void command.option('--dry-run', 'set DRY_RUN instead of LIVE'),
-    body: ({ alias, dryRun }) => ({ alias, mode: dryRun === true ? 'DRY_RUN' : 'LIVE' }),
+    body: ({ alias, dryRun, why }) => ({ alias, mode: dryRun === true ? 'DRY_RUN' : 'LIVE', why }),
     example: 'live go-live alder --dry-run',
   },
 }

@@ -20,7 +20,14 @@ import {
   TOKEN,
 } from '../../support/signals/operator.ts'
 import { playScene, settleAs } from '../../support/signals/operator-scene.ts'
-import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
+import {
+  addClient,
+  fire,
+  NOW_MS,
+  ORDERED,
+  seededBytes,
+  signalContent,
+} from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const HOUR_MS = 3_600_000
@@ -316,10 +323,10 @@ test('a strategy that runs, was fired by hand, or is halted, is shown and can be
   await fire(redis, 'a', 'hidden')
   await redis.hset(liveKey('runs'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })
   await redis.sadd(LIVE_ALIASES, 'runs')
-  await halt(redis, 'birch')
-  await halt(redis, '*')
+  await halt(redis, 'birch', ORDERED)
+  await halt(redis, '*', ORDERED)
   expect(await textOf('/ops/view/live')).not.toContain('>*</td>')
-  await resume(redis, '*')
+  await resume(redis, '*', ORDERED)
   for (const path of ['/ops', '/ops/view/live']) expect(await textOf(path)).toContain('>runs</td>')
   const { text, csrf } = await page.get('/ops/view/live')
   expect(text).toMatch(/>hidden<.*>fired by hand<.*name="alias" value="hidden"><button class="stop">Halt</s)

@@ -1,4 +1,4 @@
-import { chmod, stat } from 'node:fs/promises'
+import { chmod, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { UsageError } from '#cli/runtime.ts'
@@ -28,6 +28,9 @@ const DEFAULTS = {
   ALLOWED_ORIGINS: [],
   CDN_PURGE_COMMAND: null,
   ANCHOR_COMMAND: null,
+  ANCHOR_EVERY: 6,
+  SEAL_KEY_FILE: null,
+  SEAL_SECRET: null,
   SIGNING_KEY_FILE: null,
   DEPRECATED_AT: null,
   SUNSET_AT: null,
@@ -172,7 +175,7 @@ test('secrets that are not set are generated once, and only their owner can read
   expect(await readSecrets(environment, random)).toEqual(one)
   expect(one.operatorToken.length).toBeGreaterThanOrEqual(32)
   expect(parseKeyRing(one.secretKey).size).toBe(1)
-  for (const name of ['operator-token', 'secret-key'])
+  for (const name of ['operator-token', 'secret-key', 'seal-secret', 'seal-key.pem'])
     expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600)
 })
 
@@ -188,15 +191,19 @@ test.each(['0.0.0.0', '::', '10.1.2.3', 'data.example.org'])(
   'a service on the host %s refuses generated secrets, and takes chosen ones',
   async HOST => {
     const folder = await temporaryFolder()
+    const SEAL_KEY_FILE = join(folder, 'own.pem')
+    await writeFile(SEAL_KEY_FILE, 'a key', { mode: 0o600 })
     await expect(readSecrets(parseEnvironment({ HOST }, folder), random)).rejects.toThrow(UsageError)
     const chosen = {
       OPERATOR_TOKEN: 't'.repeat(40),
       SECRET_KEY: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+      ...{ SEAL_SECRET: 's'.repeat(32), SEAL_KEY_FILE },
     }
     const environment = parseEnvironment({ HOST, ...chosen }, folder)
     expect(await readSecrets(environment, random)).toEqual({
       operatorToken: chosen.OPERATOR_TOKEN,
       secretKey: chosen.SECRET_KEY,
+      ...{ sealSecret: chosen.SEAL_SECRET, sealKey: 'a key' },
     })
   },
 )

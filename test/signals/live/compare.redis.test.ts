@@ -17,7 +17,7 @@ import { liveKey } from '#signals/redis/keys.ts'
 import { FREE } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
-import { signalContent } from '../../support/signals/signals.ts'
+import { ORDERED, signalContent } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { barsFrom, firstBars, liveStrategy, logged, reportsOf, testWorld } from './live-kit.ts'
 
@@ -60,10 +60,10 @@ async function live({ delays = false, tickSize = FREE.tick_size } = {}): Promise
   const strategy = { ...liveStrategy({ strategy: STRATEGY, bars: BARS }), tickSize }
   const world = testWorld(redis)
   let standing = await begin(world, strategy, createKnownBars(firstBars(BARS, FIRST), []))
-  await orderMode(redis, ALIAS, 'LIVE')
+  await orderMode(redis, ALIAS, 'LIVE', ORDERED)
   for (const [i, bar] of barsFrom(BARS, FIRST).entries()) {
-    if (delays && i % 50 === 0) await halt(redis, ALIAS)
-    if (delays && i % 50 === 20) await resume(redis, ALIAS)
+    if (delays && i % 50 === 0) await halt(redis, ALIAS, ORDERED)
+    if (delays && i % 50 === 20) await resume(redis, ALIAS, ORDERED)
     world.nowMs = closeOf(bar, strategy) + (delays && i % 40 > 25 ? 400_000 : 1_000)
     standing = await runBar(world, strategy, standing, bar)
   }

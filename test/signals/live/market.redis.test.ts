@@ -15,6 +15,7 @@ import { type Holder, LEASE_MS, RENEW_MS, takeLease } from '#signals/redis/lease
 import { readLive } from '#signals/views/overview.ts'
 import { handBars, type Ohlc, scripted, slot, still } from '../../core/replay/hand.ts'
 import { ownRedis } from '../../support/servers/use-redis.ts'
+import { ORDERED } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { barsFrom, firstBars, gists, liveStrategy, logged, testWorld } from './live-kit.ts'
@@ -224,7 +225,7 @@ test('a live market waits for a Redis that is away; what grew old meanwhile is l
       },
     })
   await runOn({ feed: w => feedOf(w, []), change })
-  await orderMode(there, 'alder', 'LIVE')
+  await orderMode(there, 'alder', 'LIVE', ORDERED)
   const feed = (w: { nowMs: number }): Feed => ({
     ...feedOf(w, []),
     async *bars(stop) {

@@ -23,7 +23,7 @@ import { EVERY_ALIAS, HEAD, liveKey } from '#signals/redis/keys.ts'
 import { FREE, handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
-import { beforeScripts, meddledWith } from '../../support/signals/signals.ts'
+import { beforeScripts, meddledWith, ORDERED } from '../../support/signals/signals.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 import {
   barsFrom,
@@ -83,7 +83,7 @@ test.each(REFERENCE)(
     const live = liveStrategy(rules)
     const world = testWorld(redis)
     const standing = await begin(world, live, known(rules, 500))
-    await orderMode(redis, live.alias, 'LIVE')
+    await orderMode(redis, live.alias, 'LIVE', ORDERED)
     await runAll(live, standing, barsFrom(bars, 500))
     const signals = await logged(redis)
     expect(withoutSeq(signals)).toEqual(expectedFrom(rules, 500))
@@ -109,7 +109,7 @@ const ALL_LIVE = ['long', 'flat', 'short', 'flat', 'long', 'flat', 'short', 'fla
 async function goLive(rules: Rules = RULES, first = FIRST) {
   const strategy = liveStrategy(rules)
   const standing = await begin(testWorld(redis), strategy, known(rules, first))
-  await orderMode(redis, strategy.alias, 'LIVE')
+  await orderMode(redis, strategy.alias, 'LIVE', ORDERED)
   return { strategy, standing, bars: barsFrom(rules.bars, first) }
 }
 
@@ -255,15 +255,15 @@ test('a late entry is DRY_RUN and so is its flat; a flat of a LIVE one stays LIV
 
 test('an entry is kept back by a halt of its alias or of all, and its flat with it; a flat goes out', async () => {
   const { strategy, standing, bars } = await goLive()
-  await halt(redis, EVERY_ALIAS)
+  await halt(redis, EVERY_ALIAS, ORDERED)
   const left = await runAll(strategy, standing, bars.slice(0, 5))
   expect(await logged(redis)).toEqual([])
-  await resume(redis, EVERY_ALIAS)
+  await resume(redis, EVERY_ALIAS, ORDERED)
   const short = await runAll(strategy, left, bars.slice(5, 7))
-  await halt(redis, 'alder')
+  await halt(redis, 'alder', ORDERED)
   expect(await readStatus(redis, 'alder', 0)).toMatchObject({ halted: true, mode: 'LIVE' })
   const stopped = await runAll(strategy, short, bars.slice(7, 13))
-  await resume(redis, 'alder')
+  await resume(redis, 'alder', ORDERED)
   await runAll(strategy, stopped, bars.slice(13))
   expect(await gists(redis)).toEqual(['short LIVE', 'flat LIVE', 'short LIVE', 'flat LIVE'])
 })
@@ -273,7 +273,7 @@ test('an entry in flight when a halt is acknowledged does not go out; the flat o
   const long = await runAll(strategy, standing, bars.slice(0, 3))
   const reversal = { ...RULES.strategy, onBar: scripted({ 11: { act: 'short', stop: 104 } }).onBar }
   const reversing = liveStrategy({ ...RULES, strategy: reversal })
-  const meanwhile = beforeScripts(redis, () => halt(redis, EVERY_ALIAS))
+  const meanwhile = beforeScripts(redis, () => halt(redis, EVERY_ALIAS, ORDERED))
   const world = testWorld(meanwhile, closeOf(bars[3]!, reversing) + 1_000)
   const next = await runBar(world, reversing, long, bars[3]!)
   expect(await gists(redis)).toEqual(['long LIVE', 'flat LIVE'])
@@ -288,7 +288,7 @@ test('an entry is DRY_RUN until the operator orders LIVE, and in a strategy whos
   const bars = barsFrom(RULES.bars, FIRST)
   const standing = await begin(testWorld(redis), free, known(RULES, FIRST))
   const first = await runAll(free, standing, bars.slice(0, 5))
-  await orderMode(redis, 'alder', 'LIVE')
+  await orderMode(redis, 'alder', 'LIVE', ORDERED)
   const second = await runAll(dry, first, bars.slice(5, 7))
   await runAll(free, second, bars.slice(7))
   expect(await gists(redis)).toEqual([
@@ -301,7 +301,7 @@ test('an entry is DRY_RUN until the operator orders LIVE, and in a strategy whos
     'short LIVE',
     'flat LIVE',
   ])
-  await expect(orderMode(redis, 'birch', 'LIVE')).rejects.toThrow('birch has never run')
+  await expect(orderMode(redis, 'birch', 'LIVE', ORDERED)).rejects.toThrow('birch has never run')
 })
 
 test('a silent runner is behind from when an entry on its next bar would be late, and is missed if it is LIVE or announced a position', async () => {
@@ -312,7 +312,7 @@ test('a silent runner is behind from when an entry on its next bar would be late
   expect(await statusAt(standing, 300_001)).toMatchObject({ behind_seconds: 300, announced: null })
   expect(isMissed(await statusAt(standing, 300_000))).toBe(false)
   expect(isMissed(await statusAt(standing, 300_001))).toBe(true)
-  await orderMode(redis, 'alder', 'DRY_RUN')
+  await orderMode(redis, 'alder', 'DRY_RUN', ORDERED)
   expect(isMissed(await statusAt(standing, 300_001))).toBe(false)
   const left = await runAll(strategy, standing, bars.slice(0, 3))
   expect(left.announced?.action).toBe('long')

@@ -12,7 +12,7 @@ import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
 import { HEAD, LOG, liveKey, SIGNAL_IDS } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
 import { redis, server, useOwnRedis } from '../../support/signals/own-redis.ts'
-import { NOW_MS, signalContent } from '../../support/signals/signals.ts'
+import { NOW_MS, ORDERED, signalContent } from '../../support/signals/signals.ts'
 
 const fire = (id: string, more: Partial<SignalContent> = {}, onlyFor: string | null = null): NewSignal => ({
   content: signalContent(id, more),
@@ -97,7 +97,7 @@ test.each([['alder'], ['*']])(
   'a halt of %s keeps back every new entry, whole commits of them, and nothing else',
   async halted => {
     await commit(redis, [fire('a')], NOW_MS)
-    await halt(redis, halted)
+    await halt(redis, halted, ORDERED)
     const both = [fire('b', { action: 'flat' }), fire('c', { action: 'short' })]
     expect(await commit(redis, both, NOW_MS)).toEqual({ kind: 'halted', alias: 'alder' })
     expect(await seqsOf()).toEqual([1])
@@ -107,7 +107,7 @@ test.each([['alder'], ['*']])(
     expect(await commit(redis, both.slice(0, 1), NOW_MS)).toMatchObject({ signals: [{ seq: 2 }] })
     const test = fire('t', { is_test: true }, 'acme')
     expect(await commit(redis, [test], NOW_MS)).toMatchObject({ signals: [{ seq: 3 }] })
-    await resume(redis, halted)
+    await resume(redis, halted, ORDERED)
     expect(await commit(redis, both, NOW_MS)).toMatchObject({ signals: [{ seq: 2 }, { seq: 4 }] })
   },
 )

@@ -15,7 +15,7 @@ import {
   webhookKey,
 } from '#signals/redis/keys.ts'
 import { setWebhook } from './operator.ts'
-import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
+import { addClient, fire, NOW_MS, ORDERED, seededBytes } from './signals.ts'
 
 const ALIASES = ['alder', 'birch']
 
@@ -43,7 +43,7 @@ export async function playScene(redis: Redis): Promise<void> {
   await redis.zadd(SCHEDULES.slow, condition.breaker.probeAtMs, 'north-ridge')
   for (const alias of ALIASES)
     await redis.hset(liveKey(alias), { cursor: NOW_MS - 5_000, live_from: NOW_MS - 864e5, mode: 'LIVE' })
-  await halt(redis, 'birch')
+  await halt(redis, 'birch', ORDERED)
   await redis.hset(SEAL_STATE, { n: 42, to: NOW_MS - 125_000, refused: '', at: NOW_MS - 5_000 })
 }
 

@@ -9,6 +9,9 @@ import { commit, type NewSignal } from '#signals/log/commit.ts'
 
 export const NOW_MS = Date.parse('2026-11-21T00:00:05Z')
 
+/** Who ordered what a test orders. */
+export const ORDERED = { by: 'operator:jane', atMs: NOW_MS, why: null } as const
+
 export const PROGRAM_ALIAS = 'accumulator'
 
 /** Bytes that look random and are the same in every run. */

@@ -1,0 +1,114 @@
+// How the sealing of signals stands, and a new beginning of a chain that cannot be continued.
+import { toIsoInstant } from '#core/calendar.ts'
+import { sealAnchorKey } from '#core/contract/seals.ts'
+import { MAIN_OPERATOR } from '#signals/operators/tokens.ts'
+import { beginAnew } from '#signals/seals/begin-anew.ts'
+import { assertMaySeal, SealRefusedError } from '#signals/seals/sealer.ts'
+import { readNewestSeal } from '#storage/seals/chain.ts'
+import { recordKey } from '#storage/seals/seal.ts'
+import { createSigner } from '#storage/signature.ts'
+import { type Define, define, flag, required } from '../options/command.ts'
+import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
+import { readSealKey, readSecrets } from '../settings/generated-secrets.ts'
+import { text } from '../settings/text.ts'
+import { withRedis } from './ops/backup.ts'
+
+const JSON_OPTION = { json: flag('print it as one JSON document') }
+
+const STATUS_EXAMPLES = `
+Examples:
+  highwater seals status
+  highwater seals status --json`
+
+const BEGIN_EXAMPLES = `
+Only if the sealer refuses, and what it asks for cannot be brought back: Redis or a store was lost or restored from a copy, or the
+key is lost. Stop the signals service first. The reason is published, with the seals that can never be opened; the next seal has
+another origin, which every reader sees at once.
+
+Example:
+  highwater seals begin-anew --reason 'the private store was lost with its disk'`
+
+export const defineSeals: Define = (command, runtime) => {
+  command.addHelpText('after', STATUS_EXAMPLES)
+  const add = (name: string, about: string, how: Define) =>
+    how(command.command(name).description(about), runtime)
+  add('status', 'the newest seal, and what keeps the sealer from making the next one', defineStatus)
+  add('begin-anew', 'begin the chain of seals anew, and say why in public', defineBeginAnew)
+}
+
+const defineStatus = define(
+  { ...STORE_OPTIONS, ...JSON_OPTION },
+  STATUS_EXAMPLES,
+  async (options, runtime) => {
+    const environment = readSettings(options, runtime)
+    const { terminal, now } = runtime
+    const stores = await openStores(environment)
+    const newest = await readNewestSeal(key => stores.store.read(key))
+    if (newest === null && !options.json)
+      return terminal.print(
+        `${stores.store.url} has no seals: \`highwater serve signals\` makes one every ten minutes`,
+      )
+    const signer = newest === null ? null : createSigner(await readSealKey(environment))
+    const refused =
+      signer &&
+      (await withRedis(environment, runtime, async redis =>
+        assertMaySeal({ ...stores, redis, signer, now, secret: '' }).then(
+          () => null,
+          (error: unknown) => {
+            if (error instanceof SealRefusedError) return error.message
+            throw error
+          },
+        ),
+      ))
+    const anchored = (await stores.store.list(sealAnchorKey(0).replace(/\d+$/, ''))).at(-1)?.split('/').at(-1)
+    const status = {
+      newest: newest?.seal.n ?? null,
+      to: newest && toIsoInstant(newest.seal.toMs),
+      age_seconds: newest && Math.round((now() - newest.seal.toMs) / 1_000),
+      origin: newest?.seal.origin ?? null,
+      has_record: newest === null ? null : await stores.privateStore.has(recordKey(newest.seal.n)),
+      anchored_to: anchored === undefined ? null : Number(anchored),
+      refused,
+    }
+    if (options.json) return terminal.json(status)
+    terminal.print(
+      `seal ${status.newest} of ${status.origin}, up to ${status.to}, ${status.age_seconds} s ago`,
+    )
+    terminal.print(
+      status.anchored_to === null
+        ? 'no seal has a time stamp'
+        : `the newest with a time stamp is ${status.anchored_to}`,
+    )
+    terminal.print(refused ?? 'the private store and Redis agree with it: the next one can be made')
+  },
+)
+
+const defineBeginAnew = define(
+  {
+    ...STORE_OPTIONS,
+    reason: required('<text>', 'why, published in the opening of the next seal', text.min(1)),
+    ...JSON_OPTION,
+  },
+  BEGIN_EXAMPLES,
+  async (options, runtime) => {
+    const environment = readSettings(options, runtime)
+    const { sealKey, sealSecret: secret } = await readSecrets(environment, runtime.drawBytes)
+    const signer = createSigner(sealKey)
+    const stores = await openStores(environment)
+    const { now, terminal } = runtime
+    const begun = await withRedis(environment, runtime, redis =>
+      beginAnew({ ...stores, redis, signer, secret, now }, options.reason, `operator:${MAIN_OPERATOR}`),
+    )
+    if (options.json) return terminal.json(begun)
+    const { n, origin, lost_from, lost_to } = begun
+    terminal.print(
+      `seal ${n} will begin the origin ${origin}: clients that know the one before report it, so tell them why`,
+    )
+    terminal.print(
+      lost_from === null
+        ? 'every seal before it can still be opened'
+        : `seals ${lost_from} to ${lost_to} can never be opened, which their openings say with your reason`,
+    )
+    terminal.print('start the signals service: it makes the seal within ten minutes')
+  },
+)

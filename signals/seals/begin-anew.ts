@@ -1,0 +1,101 @@
+// A chain that cannot be continued as it was goes on under a new origin, and says so in its first item.
+import { toIsoInstant } from '#core/calendar.ts'
+import { sealKey } from '#core/contract/seals.ts'
+import { sha256 } from '#storage/digest.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
+import { IMMUTABLE_JSON } from '#storage/object-store.ts'
+import { type PublicSeal, readNewestSeal, readSeal } from '#storage/seals/chain.ts'
+import { originOf, recordKey, SEAL_MS, type SealEvent, type SealRecord } from '#storage/seals/seal.ts'
+import { assertNoService } from '../log/guard.ts'
+import { readSignal } from '../log/read-log.ts'
+import { askAll, askRedis } from '../redis/connect.ts'
+import { SEAL_EVENTS, SEAL_STATE, SEALS } from '../redis/keys.ts'
+import {
+  isRecordOf,
+  keyIdOf,
+  lastBefore,
+  type Progress,
+  progressOf,
+  publish,
+  readRecord,
+  type SealParts,
+  toNextRecord,
+} from './sealer.ts'
+
+/**
+ * Writes the record of the next seal, under a new origin: its first item names the chain before, and what of that can never be
+ * opened. A record that was made before is published first if its key is there, and otherwise made again. Throws if a service is
+ * running.
+ */
+export async function beginAnew(parts: SealParts, why: string, by: string) {
+  const { redis, store, privateStore, signer, now } = parts
+  await assertNoService(redis)
+  const newest = await finish(parts)
+  const { n, origin, toMs: fromMs } = newest.seal
+  if (now() < fromMs)
+    throw new Error(
+      `seal ${n} ends at ${toIsoInstant(fromMs)}, and it is ${toIsoInstant(now())}: set the clock`,
+    )
+  const last = await newestRecord(parts, newest)
+  const isLost = last?.n !== n
+  const lost = { lost_from: isLost ? (last?.n ?? 0) + 1 : null, lost_to: isLost ? n : null }
+  const at = toIsoInstant(now())
+  const event = (what: Pick<SealEvent, 'event' | 'of'>) =>
+    JSON.stringify({ ...what, alias: null, by, why, at })
+  const first = [event({ event: 'begin_anew', of: { origin, n, digest: newest.digest, ...lost } })]
+  if (keyIdOf(origin) !== signer.keyId) first.push(event({ event: 'key', of: { id: signer.keyId } }))
+  const toMs = (Math.floor(now() / SEAL_MS) + 1) * SEAL_MS
+  const seal = { n: n + 1, origin: originOf(signer.keyId, at), fromMs, toMs }
+  const from = last
+    ? await sharedProgress(parts, last)
+    : { events: 0, after: await lastBefore(redis, fromMs) }
+  const record = await toNextRecord(parts, seal, last, from, first)
+  await privateStore.replace(recordKey(n + 1), toJsonBytes(record), IMMUTABLE_JSON)
+  const state = { n, to: fromMs, refused: '', at: now() }
+  const step = redis.multi().hset(SEAL_STATE, state).hdel(SEAL_STATE, 'restored')
+  await askAll(isLost ? step.del(SEALS) : step) // the service fills it again
+  return { n: n + 1, origin: record.origin, ...lost, store: store.url }
+}
+
+/** The newest seal, after those of which the record was made. */
+async function finish(parts: SealParts): Promise<PublicSeal> {
+  const { store, signer, now } = parts
+  let newest = await readNewestSeal(key => store.read(key))
+  for (;;) {
+    if (newest === null)
+      throw new Error(`${store.url} has no seals: \`highwater serve signals\` begins a chain`)
+    const next = await readRecord(parts, newest.seal.n + 1)
+    const isReady = next !== null && keyIdOf(next.origin) === signer.keyId && Date.parse(next.to) <= now()
+    if (!isReady) return newest
+    newest = await publish(parts, next, newest)
+  }
+}
+
+/** The record of the newest seal that has its own; a seal that was removed after its day is taken to have it. Null without any. */
+async function newestRecord(parts: SealParts, newest: PublicSeal): Promise<SealRecord | null> {
+  const keys = new Set(await parts.privateStore.list('seals/'))
+  for (let n = newest.seal.n; n > 0; n--) {
+    const record = keys.has(recordKey(n)) ? await readRecord(parts, n) : null
+    const seal = record && (await readSeal(key => parts.store.read(key), sealKey(n)))
+    if (record !== null && (seal === null || isRecordOf(record, seal))) return record
+  }
+  return null
+}
+
+/** What the chain has by what Redis has: a restored one may lack the last signal, and has the events up to one that is in both. */
+async function sharedProgress(parts: SealParts, last: SealRecord): Promise<Progress> {
+  const listed = (await askRedis(() => parts.redis.lrange(SEAL_EVENTS, 0, -1))).map(event => sha256(event))
+  let at: SealRecord | null = last
+  while (at?.last_event !== undefined && !listed.includes(at.last_event))
+    at = await readRecord(parts, at.n - 1)
+  const { after, last_signal } = progressOf(last)
+  const newest = (await readSignal(parts.redis, after))?.body
+  const last_event = at?.last_event
+  const events = last_event === undefined ? 0 : listed.lastIndexOf(last_event) + 1
+  return {
+    after,
+    events,
+    last_event,
+    last_signal: newest && sha256(newest) === last_signal ? last_signal : undefined,
+  }
+}

@@ -1,0 +1,285 @@
+// The sealer: what was acknowledged goes into a private record, and its digest into a public seal (docs/decisions/2026-11-27-seals.md).
+// Every step can be repeated, by this process or another one, and then writes the same bytes.
+import { isDeepStrictEqual } from 'node:util'
+import type { Redis } from 'ioredis'
+import { toIsoInstant } from '#core/calendar.ts'
+import { SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
+import { sha256 } from '#storage/digest.ts'
+import { readDocument, toJsonBytes } from '#storage/json-bytes.ts'
+import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { type PublicSeal, readNewestSeal, readSeal } from '#storage/seals/chain.ts'
+import {
+  dateOf,
+  dayKeyOf,
+  digestOfSeal,
+  isSealedBy,
+  keyOfOrigin,
+  lastSeqOf,
+  NO_DIGEST,
+  originOf,
+  recordKey,
+  SEAL_MS,
+  type Seal,
+  type SealRecord,
+  sealOf,
+  sealRecord,
+  signSeal,
+  toRecord,
+} from '#storage/seals/seal.ts'
+import { parsePublicKey, type Signer } from '#storage/signature.ts'
+import { readAfter, readBefore, readSignal } from '../log/read-log.ts'
+import { askAll, askRedis } from '../redis/connect.ts'
+import { SEAL_EVENTS, SEAL_STATE, SEALS } from '../redis/keys.ts'
+
+/** How long after `to` a record is made: a commit that began before `to` is in the log by then. */
+export const RECORD_AFTER_MS = 5_000
+
+/** How long after that the public is written: the time of the write says nothing of the work before. */
+export const PUBLISH_AFTER_MS = 15_000
+
+export type SealParts = {
+  readonly redis: Redis
+  readonly store: ObjectStore
+  readonly privateStore: ObjectStore
+  /** The key of the chain: not the one that signs versions. */
+  readonly signer: Signer
+  readonly secret: string
+  /** Epoch milliseconds. */
+  readonly now: () => number
+}
+
+/** Something shows that the sealer is behind, or that another one is at work; has the fault and what to do. */
+export class SealRefusedError extends Error {
+  override readonly name = 'SealRefusedError'
+}
+
+const ANEW = 'if there is none, `highwater seals begin-anew --reason TEXT` goes on without'
+
+function refuse(fault: string, remedy: string): never {
+  throw new SealRefusedError(`nothing is sealed: ${fault}: ${remedy}`)
+}
+
+/** The record of a seal; null if there is none, or it is damaged. */
+export const readRecord = async ({ privateStore }: Pick<SealParts, 'privateStore'>, n: number) =>
+  (await readDocument(privateStore, recordKey(n), sealRecord)) ?? null
+
+export const isRecordOf = (record: SealRecord, { seal }: PublicSeal): boolean =>
+  isDeepStrictEqual(sealOf(record, seal.prev), seal)
+
+export const keyIdOf = (origin: string): string => origin.split('/')[1] ?? ''
+
+/**
+ * The newest seal, its record, and that of the next one if it was made. Throws SealRefusedError if the chain may not be continued;
+ * writes nothing.
+ */
+export async function assertMaySeal(parts: SealParts) {
+  const { redis, store, privateStore, signer, now } = parts
+  const state = await askRedis(() => redis.hgetall(SEAL_STATE)) // first: another sealer may publish meanwhile
+  const newest = await readNewestSeal(key => store.read(key)).catch((error: Error) => {
+    throw error instanceof StoreError ? error : new SealRefusedError(error.message)
+  })
+  const n = newest?.seal.n ?? 0
+  const [record, pending] = [await readRecord(parts, n), await readRecord(parts, n + 1)]
+  const bring = (what: string) => `bring back the newest copy of ${what}; ${ANEW}`
+  if (pending === null && Number(state.n ?? 0) > n)
+    refuse(`${store.url} ends with seal ${n}, and seal ${state.n} was published`, bring('it'))
+  if (newest !== null) {
+    const to = toIsoInstant(newest.seal.toMs)
+    if (state.restored)
+      refuse(`Redis is a backup of ${state.restored}, and the stores may be as old`, bring('both stores'))
+    if (now() < newest.seal.toMs)
+      refuse(`seal ${n} ends at ${to}, and it is ${toIsoInstant(now())}`, 'set the clock, or wait until then')
+    const isAnew = pending !== null && pending.origin !== newest.seal.origin // whatever the seal before is
+    if (!isAnew && !(await isSound(store, newest)))
+      refuse(
+        `seal ${n} is not signed, or does not continue seal ${n - 1}`,
+        bring(`${store.url}, which was altered`),
+      )
+    if (!isAnew && (record === null || !isRecordOf(record, newest)))
+      refuse(
+        `${privateStore.url}/${recordKey(n)} is not the record of the newest seal`,
+        bring('the private store'),
+      )
+    const lost = pending === null && record !== null ? await whatIsLost(redis, record) : null
+    if (lost !== null) refuse(`Redis has not the ${lost} that was sealed`, bring('Redis'))
+  }
+  const id = keyIdOf((pending ?? record)?.origin ?? `/${signer.keyId}`)
+  if (id !== signer.keyId)
+    refuse(`the key of the chain is ${id}, and that of SEAL_KEY_FILE ${signer.keyId}`, bring('the key'))
+  return { newest, record, pending }
+}
+
+/** Whether the key of its origin signed a seal, and it continues the one before, if that was not removed after its day. */
+async function isSound(store: ObjectStore, { seal, bytes }: PublicSeal): Promise<boolean> {
+  const pem = Buffer.from((await store.read(keyOfOrigin(seal.origin))) ?? []).toString()
+  const before = seal.n === 1 ? null : await store.read(sealKey(seal.n - 1))
+  const isSigned = parsePublicKey(pem)?.id === keyIdOf(seal.origin) && isSealedBy(pem, bytes)
+  return isSigned && (before === null || digestOfSeal(before) === seal.prev)
+}
+
+/** The last signal or event of a record if Redis has it not, or with other bytes; null if it has both. */
+async function whatIsLost(redis: Redis, record: SealRecord): Promise<string | null> {
+  const { events, last_signal, last_event } = record
+  const isLost = (found: string | null | undefined, digest: string | undefined) =>
+    digest !== undefined && (found == null || sha256(found) !== digest)
+  const seq = lastSeqOf(record)
+  if (isLost((await readSignal(redis, seq))?.body, last_signal)) return `signal ${seq}`
+  const event = await askRedis(() => redis.lindex(SEAL_EVENTS, events - 1))
+  return isLost(event, last_event) ? `event ${events} of a strategy` : null
+}
+
+/**
+ * Makes and publishes the next seal, or finishes one of which the record was made, and resolves with it; null if none is due.
+ * `until` resolves at an instant. Throws SealRefusedError, RedisDownError or StoreError: nothing is lost, call it again later.
+ */
+export async function sealOnce(
+  parts: SealParts,
+  until: (ms: number) => Promise<void>,
+): Promise<PublicSeal | null> {
+  const begunMs = parts.now()
+  const { newest, record: last, pending } = await assertMaySeal(parts)
+  if (newest !== null) await putHead(parts.store, newest)
+  const record = pending ?? (await makeRecord(parts, newest, last))
+  if (record === null || Date.parse(record.to) > parts.now()) return null
+  await index(parts.redis, [record])
+  const earliest = Math.max(Date.parse(record.to) + RECORD_AFTER_MS, begunMs) + PUBLISH_AFTER_MS
+  const steps = Math.ceil(Math.max(0, parts.now() - earliest) / PUBLISH_AFTER_MS) // of work that took longer
+  await until(earliest + steps * PUBLISH_AFTER_MS)
+  return publish(parts, record, newest)
+}
+
+async function makeRecord(parts: SealParts, newest: PublicSeal | null, last: SealRecord | null) {
+  const toMs = Math.floor((parts.now() - RECORD_AFTER_MS) / SEAL_MS) * SEAL_MS
+  const fromMs = newest?.seal.toMs ?? toMs - SEAL_MS
+  if (toMs <= fromMs) return null
+  const origin = last?.origin ?? originOf(parts.signer.keyId, toIsoInstant(parts.now()))
+  const from = last ? progressOf(last) : { events: 0, after: await lastBefore(parts.redis, fromMs) }
+  const record = await toNextRecord(parts, { n: (newest?.seal.n ?? 0) + 1, origin, fromMs, toMs }, last, from)
+  if (record.entry_seq < (newest?.seal.entrySeq ?? 0))
+    refuse(
+      `the log of versions ends with entry ${record.entry_seq}, before that of seal ${record.n - 1}`,
+      ANEW,
+    )
+  await parts.privateStore.create(recordKey(record.n), toJsonBytes(record), IMMUTABLE_JSON)
+  const found = await readRecord(parts, record.n) // another sealer may have been first
+  return found ?? refuse(`${parts.privateStore.url}/${recordKey(record.n)} is damaged`, `restore it; ${ANEW}`)
+}
+
+/** Read at once. */
+const BLOCK = 512
+
+/** The number of the last signal before an instant; as many as are in a block belong to it at most. */
+export async function lastBefore(redis: Redis, ms: number): Promise<number> {
+  const block = await readBefore(redis, Number.MAX_SAFE_INTEGER, BLOCK)
+  return (block.find(({ atMs }) => atMs < ms) ?? block[BLOCK - 1])?.seq ?? 0
+}
+
+/** What the records before have: how many events, and which was the last signal. */
+export type Progress = Pick<SealRecord, 'events' | 'last_signal' | 'last_event'> & { readonly after: number }
+
+export const progressOf = (record: SealRecord): Progress => ({ ...record, after: lastSeqOf(record) })
+
+/**
+ * The record of a seal: everything that was acknowledged before `toMs` and after `from`, behind the items `first`. The key is that
+ * of `last` on the same day, so that a day has one key even if the secret changes.
+ */
+export async function toNextRecord(
+  { redis, store, secret }: Omit<SealParts, 'now'>,
+  { n, origin, fromMs, toMs }: Pick<Seal, 'n' | 'origin' | 'fromMs' | 'toMs'>,
+  last: SealRecord | null,
+  from: Progress,
+  first: readonly string[] = [],
+): Promise<SealRecord> {
+  const entry = await readHead(store)
+  const signals = await signalsBetween(redis, from.after, toMs)
+  const listed = await askRedis(() => redis.lrange(SEAL_EVENTS, from.events, -1))
+  const later = listed.findIndex(event => Date.parse(JSON.parse(event).at) >= toMs)
+  const events = later === -1 ? listed : listed.slice(0, later)
+  const [signal, event] = [signals.at(-1), events.at(-1)]
+  const facts = {
+    ...{ n, origin, from: toIsoInstant(fromMs), to: toIsoInstant(toMs) },
+    entry_seq: entry?.entry.seq ?? 0,
+    entry_sha256: entry === null ? NO_DIGEST : Buffer.from(entry.sha256, 'hex').toString('base64'),
+    day_key: last?.to.slice(0, 10) === dateOf({ toMs }) ? last.day_key : dayKeyOf(secret, dateOf({ toMs })),
+    events: from.events + events.length,
+    last_signal: signal === undefined ? from.last_signal : sha256(signal),
+    last_event: event === undefined ? from.last_event : sha256(event),
+  }
+  return toRecord(facts, from.after, [...first, ...signals, ...events])
+}
+
+/** The signals above a number, as they were delivered, up to the first one that is not before an instant. */
+async function signalsBetween(redis: Redis, after: number, toMs: number): Promise<readonly string[]> {
+  const block = await readAfter(redis, after, BLOCK)
+  const ready = block.slice(0, block.findIndex(({ atMs }) => atMs >= toMs) >>> 0) // -1 is all
+  const rest = ready.length < BLOCK ? [] : await signalsBetween(redis, ready.at(-1)!.seq, toMs)
+  return [...ready.map(({ body }) => body), ...rest]
+}
+
+/** The seals of records with signals can be found by the number of a signal. */
+async function index(redis: Redis, records: readonly SealRecord[]): Promise<void> {
+  const found = records.filter(record => lastSeqOf(record) > lastSeqOf({ batch: record.batch, items: [] }))
+  const entries = found.flatMap(record => [lastSeqOf(record), record.n])
+  if (entries.length > 0) await askRedis(() => redis.zadd(SEALS, ...entries))
+}
+
+/** Puts into the index what a restored Redis lacks: the records back to the newest that it has. */
+export async function repairIndex(parts: SealParts): Promise<void> {
+  const [, top = '0'] = await askRedis(() => parts.redis.zrevrange(SEALS, 0, 0, 'WITHSCORES'))
+  const newest = await readNewestSeal(key => parts.store.read(key))
+  for (let n = newest?.seal.n ?? 0; n > 0; n--) {
+    const record = await readRecord(parts, n)
+    if (record !== null && lastSeqOf(record) <= Number(top)) return
+    if (record !== null) await index(parts.redis, [record])
+  }
+}
+
+/** `newest` is the seal before. The head is last: what it names is there. */
+export async function publish(
+  { redis, store, signer, now }: SealParts,
+  record: SealRecord,
+  newest: PublicSeal | null,
+) {
+  const seal = sealOf(record, newest?.digest ?? NO_DIGEST)
+  const bytes = signSeal(seal, signer)
+  if (newest?.seal.origin !== seal.origin)
+    await createOnce(store, keyOfOrigin(seal.origin), Buffer.from(signer.publicKeyPem))
+  if (newest !== null && dateOf(newest.seal) !== dateOf(seal))
+    await createOnce(store, sealDayKey(dateOf(newest.seal)), await dayOf(store, newest))
+  await createOnce(store, sealKey(seal.n), bytes)
+  const published = { seal, bytes, digest: digestOfSeal(bytes) }
+  if (!(await store.has(sealKey(seal.n + 1)))) await putHead(store, published) // a slower one of two sealers
+  const state = { n: seal.n, to: seal.toMs, refused: '', at: now() }
+  await askAll(redis.multi().hset(SEAL_STATE, state).hdel(SEAL_STATE, 'restored'))
+  return published
+}
+
+const isAt = async (store: ObjectStore, key: string, bytes: Uint8Array): Promise<boolean> =>
+  Buffer.compare((await store.read(key)) ?? new Uint8Array(), bytes) === 0
+
+/** Creates an object, or makes sure that it is there with these bytes. */
+async function createOnce(store: ObjectStore, key: string, bytes: Uint8Array): Promise<void> {
+  if ((await store.create(key, bytes, IMMUTABLE_TEXT)) || (await isAt(store, key, bytes))) return
+  refuse(
+    `${store.url}/${key} has other bytes`,
+    `stop a sealer with another private store, and restore it; ${ANEW}`,
+  )
+}
+
+/** The seals of the day that the newest one ends. */
+async function dayOf(store: ObjectStore, newest: PublicSeal): Promise<Uint8Array> {
+  const day: Uint8Array[] = []
+  for (let at = newest; dateOf(at.seal) === dateOf(newest.seal); ) {
+    day.unshift(at.bytes)
+    const key = sealKey(at.seal.n - 1)
+    if (at.seal.n === 1) break
+    at = (await readSeal(k => store.read(k), key)) ?? refuse(`${store.url}/${key} is missing`, 'restore it')
+  }
+  return Buffer.concat(day)
+}
+
+async function putHead(store: ObjectStore, { bytes }: PublicSeal): Promise<void> {
+  const headers = { ...IMMUTABLE_TEXT, cache_control: 'max-age=30' }
+  if (!(await isAt(store, SEAL_HEAD_KEY, bytes))) await store.replace(SEAL_HEAD_KEY, bytes, headers)
+}

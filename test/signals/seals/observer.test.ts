@@ -1,0 +1,106 @@
+// Who sees only the public store: every write with its key, length, headers and time. He does not tell seals with signals from
+// empty ones, and the same observer does if the time of a write depends on what is sealed.
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { toHalves } from '#core/contract/signal.ts'
+import { createRandom } from '#pipeline/sample/random.ts'
+import type { ObjectHeaders } from '#storage/object-store.ts'
+import { SEAL_MS } from '#storage/seals/seal.ts'
+import { memoryRedis, sealScene, stepped } from '../../support/signals/seal-scene.ts'
+import { signalContent } from '../../support/signals/signals.ts'
+
+type Seen = { readonly features: readonly number[]; readonly hasSignals: boolean }
+
+/** Seals of random signals, by a sealer whose work takes time: some for every operation, and more for what it reads and writes. */
+async function observe(count: number, seed: number, waits: boolean): Promise<readonly Seen[]> {
+  const { uniform } = createRandom(seed)
+  const redis = memoryRedis()
+  const scene = sealScene(redis)
+  const { parts, clock } = scene
+  const writes: { atMs: number; bytes: number; text: number }[] = []
+  for (const name of ['create', 'replace'] as const) {
+    const write = parts.store[name].bind(parts.store)
+    const seen = (key: string, bytes: Uint8Array, headers: ObjectHeaders) => {
+      writes.push({ atMs: clock.ms, bytes: bytes.length, text: (key + JSON.stringify(headers)).length })
+      return write(key, bytes, headers as never)
+    }
+    Object.assign(parts.store, { [name]: seen })
+  }
+  const working = stepped(parts, async (run, args) => {
+    const result = await run()
+    clock.ms += Math.floor(uniform() * 40) + Math.floor(sizeOf([args, result]) / 4)
+    return result
+  })
+  const seen: Seen[] = []
+  for (let n = 0; n < count; n++) {
+    const fired = uniform() < 0.35 ? 1 + Math.floor(uniform() * 8) : 0
+    for (let i = 0; i < fired; i++) logSignal(redis.log, clock.ms)
+    scene.next()
+    writes.length = 0
+    const dueMs = Math.floor(clock.ms / SEAL_MS) * SEAL_MS
+    await scene.seal(working, waits ? undefined : async () => {})
+    const [first, last] = [writes[0]!, writes.at(-1)!]
+    const sums = [
+      writes.reduce((sum, { bytes }) => sum + bytes, 0),
+      writes.reduce((sum, { text }) => sum + text, 0),
+    ]
+    const features = [writes.length, first.atMs - dueMs, last.atMs - dueMs, first.bytes, last.bytes, ...sums]
+    seen.push({ features, hasSignals: fired > 0 })
+  }
+  return seen
+}
+
+/** Bytes, about. */
+const sizeOf = (value: unknown): number =>
+  Array.isArray(value)
+    ? value.reduce((sum: number, each) => sum + sizeOf(each), 0)
+    : typeof value === 'string' || value instanceof Uint8Array
+      ? value.length
+      : 0
+
+function logSignal(log: ReturnType<typeof memoryRedis>['log'], atMs: number): void {
+  const seq = log.length + 1
+  const { head, tail } = toHalves(signalContent(`s-${seq}`))
+  const body = `${head}${seq}${tail}`
+  const sha1 = createHash('sha1').update(body).digest('hex')
+  log.push([`${seq}-0`, Object.entries({ body, sha1, alias: 'alder', to: '', at: String(atMs) }).flat()])
+}
+
+const share = (all: readonly Seen[], is: (seen: Seen) => boolean): number =>
+  all.filter(is).length / all.length
+
+/** How often a rule is right, where seals with signals and without count the same: half is chance. */
+function accuracy(all: readonly Seen[], says: (seen: Seen) => boolean): number {
+  const [having, empty] = [
+    all.filter(({ hasSignals }) => hasSignals),
+    all.filter(({ hasSignals }) => !hasSignals),
+  ]
+  return (share(having, says) + share(empty, seen => !says(seen))) / 2
+}
+
+/** The accuracy on the second half of the rule that is best on the first: a threshold of a feature. */
+function guessed(all: readonly Seen[]): number {
+  const half = all.length >> 1
+  const [known, others] = [all.slice(0, half), all.slice(half)]
+  const rules = known[0]!.features.flatMap((_, feature) => {
+    const values = known.map(({ features }) => features[feature]!).sort((a, b) => a - b)
+    const thresholds = Array.from({ length: 40 }, (_, i) => values[Math.floor((i / 40) * values.length)]!)
+    return thresholds.flatMap(least =>
+      [1, -1].map(sign => (seen: Seen) => sign * (seen.features[feature]! - least) > 0),
+    )
+  })
+  return accuracy(others, rules.toSorted((a, b) => accuracy(known, b) - accuracy(known, a))[0]!)
+}
+
+/** Five standard deviations of chance over the second half of a month. */
+const CHANCE = 0.5 + 5 * 0.5 * Math.sqrt(1 / 750 + 1 / 1_400)
+
+test('an observer of a month of public writes, with their lengths, headers and times, tells seals with signals from empty ones no better than chance', async () => {
+  const seen = await observe(4_320, 1, true)
+  expect(share(seen, ({ hasSignals }) => hasSignals)).toBeCloseTo(0.35, 1)
+  expect(guessed(seen)).toBeLessThan(CHANCE)
+})
+
+test('the observer of public writes tells seals with signals from empty ones if a seal is written as soon as its work is done', async () => {
+  expect(guessed(await observe(600, 2, false))).toBeGreaterThan(0.8)
+})

@@ -1,0 +1,444 @@
+// The sealer on a real Redis: what it seals, when it refuses, and that kills, rivals and restored copies never give a number two
+// contents, a hole, or a seal that cannot be opened.
+import { beforeEach, expect, test } from 'vitest'
+import { SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
+import { halt, orderMode, resume } from '#signals/live/live-record.ts'
+import { readAfter } from '#signals/log/read-log.ts'
+import { LOG, liveKey, SEAL_EVENTS, SEAL_STATE, SEALS } from '#signals/redis/keys.ts'
+import { beginAnew } from '#signals/seals/begin-anew.ts'
+import { runSealer } from '#signals/seals/run-sealer.ts'
+import { repairIndex, type SealParts, SealRefusedError } from '#signals/seals/sealer.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { keyOfOrigin, recordKey, SEAL_MS, seqOf } from '#storage/seals/seal.ts'
+import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
+import { BEGIN_MS, readAll, type Scene, sealScene, stepped } from '../../support/signals/seal-scene.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
+
+useRedis()
+let scene: Scene
+beforeEach(() => {
+  scene = sealScene(redis)
+})
+
+const ordered = (why: string | null = null) => ({ by: 'operator:jane', atMs: scene.clock.ms, why })
+
+/** Six seals over a midnight: signals in the second and the fourth, events in the third and the fourth. */
+async function sealSix(): Promise<void> {
+  await redis.hset(liveKey('alder'), 'cursor', '1')
+  for (const n of [1, 2, 3, 4, 5, 6]) {
+    if (n === 2) for (const _ of [1, 2, 3]) await scene.fire()
+    if (n === 3) await orderMode(redis, 'alder', 'LIVE', ordered())
+    if (n === 4) await halt(redis, '*', ordered('a storm'))
+    if (n === 4) await scene.fire({ action: 'flat' })
+    scene.next()
+    expect((await scene.seal())?.seal.n).toBe(n)
+  }
+}
+
+const bodies = async (): Promise<string[]> => (await readAfter(redis, 0, 100)).map(({ body }) => body)
+
+/** Everything in a store, to bring it back to. */
+async function copyOf(store: ObjectStore) {
+  const keys = await store.list('')
+  const all = await Promise.all(keys.map(async key => [key, (await store.read(key))!] as const))
+  return async (): Promise<void> => {
+    for (const key of await store.list('')) await store.remove(key)
+    for (const [key, bytes] of all) await store.create(key, bytes, { content_type: 'text/plain' })
+  }
+}
+
+const begin = (changed: Partial<SealParts> = {}) =>
+  beginAnew({ ...scene.parts, ...changed }, 'a disk was lost', 'operator:operator')
+
+test('every ten minutes get a seal of one length in a sound chain, with signals before events, and each day that is over a file', async () => {
+  const { store, privateStore } = scene.parts
+  const headers = new Map<string, string | undefined>()
+  for (const name of ['create', 'replace'] as const) {
+    const write = store[name].bind(store)
+    Object.assign(store, {
+      [name]: (key: string, bytes: Uint8Array, given: { cache_control?: string }) => {
+        headers.set(key, given.cache_control)
+        return write(key, bytes, given as never)
+      },
+    })
+  }
+  await sealSix()
+  const { seals, faults, items, records } = await readAll(scene.parts)
+  expect(faults).toEqual([])
+  expect(new Set(seals.map(({ bytes }) => bytes.length)).size).toBe(1)
+  expect(seals[0]!.seal).toMatchObject({ n: 1, fromMs: Date.parse('2026-11-20T23:30:00Z'), entrySeq: 0 })
+  expect(seals.map(({ seal }) => seal.toMs - seal.fromMs)).toEqual(Array(6).fill(SEAL_MS))
+  const [one, two, three, four] = await bodies()
+  expect(items).toEqual([
+    one,
+    two,
+    three,
+    expect.stringMatching(/"live","alias":"alder"/),
+    four,
+    expect.stringMatching(/"halt".*a storm/),
+  ])
+  expect(records.map(record => record?.items.length)).toEqual([0, 3, 1, 2, 0, 0])
+  expect(await redis.zrange(SEALS, '0', '-1', 'WITHSCORES')).toEqual(['2', '3', '4', '4'])
+  const days = [sealDayKey('2026-11-20')]
+  expect(await store.list('v1/seals/days/')).toEqual(days)
+  const immutable = [...days, sealKey(3), keyOfOrigin(seals[0]!.seal.origin)].map(key => headers.get(key))
+  expect(new Set(immutable)).toEqual(new Set(['max-age=31536000, immutable']))
+  expect(headers.get(SEAL_HEAD_KEY)).toBe('max-age=30')
+  expect(await store.read(SEAL_HEAD_KEY)).toEqual(seals[5]!.bytes)
+  expect(await scene.seal()).toBeNull()
+  await redis.del(SEALS)
+  await repairIndex({ ...scene.parts, privateStore })
+  expect(await redis.zrange(SEALS, '0', '-1')).toEqual(['2', '4'])
+})
+
+test('a signal is sealed by its time in the log, what an earlier chain or release had is not, and a standstill is one long seal', async () => {
+  await scene.fire({}, 2 * SEAL_MS)
+  await scene.seal()
+  await scene.fire()
+  scene.next()
+  scene.clock.ms = Math.floor(scene.clock.ms / SEAL_MS) * SEAL_MS + 4_999
+  expect(await scene.seal()).toBeNull() // a commit may be under way
+  scene.clock.ms += 1
+  await scene.fire({}, 5_001)
+  await scene.fire()
+  await scene.fire({}, 6_000) // its number is above one that is later
+  await scene.seal()
+  scene.next(5)
+  await scene.seal()
+  const { records, faults, seals, items } = await readAll(scene.parts)
+  expect(faults).toEqual([])
+  expect(records.map(record => record?.items.map(seqOf))).toEqual([[], [2, 3], [4, 5]])
+  expect(items).toEqual((await bodies()).slice(1))
+  expect(seals.map(({ seal }) => (seal.toMs - seal.fromMs) / SEAL_MS)).toEqual([1, 1, 5])
+})
+
+test('an order is an event only if it changes something, and a new version or the catalogue ends what is LIVE', async () => {
+  await redis.hset(liveKey('alder'), 'cursor', '1', 'mode', 'LIVE')
+  await orderMode(redis, 'alder', 'LIVE', ordered())
+  for (const _ of [1, 2]) await halt(redis, 'alder', ordered())
+  for (const _ of [1, 2]) await resume(redis, 'alder', ordered('over'))
+  for (const mode of ['DRY_RUN', 'DRY_RUN', 'LIVE'] as const) await orderMode(redis, 'alder', mode, ordered())
+  const events = (await redis.lrange(SEAL_EVENTS, 0, -1)).map(event => JSON.parse(event))
+  expect(events.map(({ event }) => event)).toEqual(['halt', 'resume', 'ended', 'live'])
+  expect(events[1]).toEqual({
+    event: 'resume',
+    alias: 'alder',
+    by: 'operator:jane',
+    why: 'over',
+    at: '2026-11-20T23:30:07Z',
+  })
+})
+
+const drop = (key: string) => scene.parts.store.remove(key)
+const replace = (key: string, bytes: Uint8Array) =>
+  scene.parts.store.replace(key, bytes, { content_type: 'text/plain' })
+const altered = async (key: string) => {
+  const bytes = Buffer.from((await scene.parts.store.read(key))!)
+  return bytes.fill('A', bytes.length - 20, bytes.length - 10)
+}
+
+type Refusal = [title: string, breaks: () => unknown, says: RegExp, then: 'anew' | 'restored' | 'waits']
+
+const REFUSALS: Refusal[] = [
+  [
+    'both stores are an older copy',
+    async () =>
+      Promise.all([drop(sealKey(6)), drop(SEAL_HEAD_KEY), scene.parts.privateStore.remove(recordKey(6))]),
+    /ends with seal 5, and seal 6 was published/,
+    'anew',
+  ],
+  [
+    'Redis was restored',
+    () => redis.hset(SEAL_STATE, 'restored', '2026-11-19T00:00:00Z'),
+    /Redis is a backup of 2026-11-19/,
+    'anew',
+  ],
+  [
+    'its clock is before the newest seal',
+    () => Object.assign(scene.clock, { ms: BEGIN_MS }),
+    /seal 6 ends at 2026-11-21T00:30:00Z, and it is 2026-11-20/,
+    'waits',
+  ],
+  [
+    'the newest seal has another signature',
+    async () => replace(sealKey(6), await altered(sealKey(6))).then(() => drop(SEAL_HEAD_KEY)),
+    /seal 6 is not signed/,
+    'anew',
+  ],
+  [
+    'the newest seal is damaged',
+    async () => replace(sealKey(6), Buffer.from('no seal')).then(() => drop(SEAL_HEAD_KEY)),
+    /000000006 is not a seal/,
+    'restored',
+  ],
+  [
+    'the seal before was altered',
+    async () => replace(sealKey(5), await altered(sealKey(5))),
+    /seal 6 is not signed, or does not continue seal 5/,
+    'restored',
+  ],
+  [
+    'the newest record is missing',
+    () => scene.parts.privateStore.remove(recordKey(6)),
+    /000000006.json is not the record/,
+    'anew',
+  ],
+  [
+    'the newest record is another one',
+    async () =>
+      scene.parts.privateStore.replace(recordKey(6), (await scene.parts.privateStore.read(recordKey(5)))!, {
+        content_type: '',
+      }),
+    /000000006.json is not the record/,
+    'anew',
+  ],
+  ['the log lost its last signal', () => redis.xdel(LOG, '4-0'), /Redis has not the signal 4/, 'anew'],
+  ['the list of events is shorter', () => redis.rpop(SEAL_EVENTS), /Redis has not the event 2/, 'anew'],
+  [
+    'the list of events is another one',
+    () => redis.lset(SEAL_EVENTS, 1, '{"event":"halt","at":"2026-11-20T23:59:59Z"}'),
+    /Redis has not the event 2/,
+    'anew',
+  ],
+  [
+    'it has another key',
+    async () => Object.assign(scene.parts, { signer: createSigner(newPrivateKeyPem()) }),
+    /the key of the chain is \w{16}, and that of SEAL_KEY_FILE/,
+    'anew',
+  ],
+  [
+    'another seal stands under the next number',
+    async () => replace(sealKey(7), (await scene.parts.store.read(sealKey(6)))!),
+    /000000007 holds seal 6/,
+    'restored',
+  ],
+]
+
+test.each(REFUSALS)(
+  'the sealer refuses with the fault and the remedy if %s, writes nothing, and goes on once that is resolved',
+  async (_, break_, says, how) => {
+    await sealSix()
+    const whole = await copyOf(scene.parts.store)
+    const now = scene.clock.ms
+    await break_()
+    const left = async () =>
+      (await scene.parts.store.list('')).length + (await scene.parts.privateStore.list('')).length
+    const before = await left()
+    if (how !== 'waits') scene.next()
+    const error: Error = await scene.seal().then(
+      () => new Error('sealed'),
+      (thrown: Error) => thrown,
+    )
+    expect(error).toBeInstanceOf(SealRefusedError)
+    expect(error.message).toMatch(says)
+    expect(await left()).toBe(before)
+    if (how === 'waits') scene.clock.ms = now
+    else if (how === 'restored') await whole()
+    else await begin()
+    scene.next()
+    expect(await scene.seal()).not.toBeNull()
+    scene.next()
+    await scene.fire({ action: 'flat' })
+    scene.next()
+    await scene.seal()
+    const { faults, items } = await readAll(scene.parts)
+    expect(faults.filter(fault => !/^seal 6 is not signed/.test(fault))).toEqual([])
+    expect(items).toContain((await bodies()).at(-1))
+  },
+)
+
+test('a chain that begins anew keeps numbers and digests, says what is lost and why, and names another key', async () => {
+  await sealSix()
+  const { privateStore } = scene.parts
+  for (const n of [5, 6]) await privateStore.remove(recordKey(n))
+  const signer = createSigner(newPrivateKeyPem())
+  await redis.set('{hw}:relay:lease', 'a service')
+  await expect(begin({ signer })).rejects.toThrow('a service is running')
+  await redis.del('{hw}:relay:lease')
+  for (const _ of [1, 2]) expect(await begin({ signer })).toMatchObject({ n: 7, lost_from: 5, lost_to: 6 })
+  await expect(scene.seal()).rejects.toThrow('the key of the chain is')
+  expect(await scene.seal({ signer })).toBeNull()
+  scene.next()
+  expect((await scene.seal({ signer }))?.seal).toMatchObject({
+    n: 7,
+    fromMs: Date.parse('2026-11-21T00:30:00Z'),
+  })
+  const { seals, faults, opened, items } = await readAll(scene.parts)
+  expect(faults).toEqual([])
+  expect(opened.lost.map(({ n }) => n)).toEqual([5, 6])
+  const events = items.slice(-2).map(item => JSON.parse(item))
+  const of = { origin: seals[0]!.seal.origin, n: 6, digest: seals[5]!.digest, lost_from: 5, lost_to: 6 }
+  expect(events[0]).toMatchObject({
+    event: 'begin_anew',
+    by: 'operator:operator',
+    why: 'a disk was lost',
+    of,
+  })
+  expect(events[1]).toMatchObject({ event: 'key', of: { id: signer.keyId } })
+})
+
+test('a restored Redis is sealed again after a new beginning: what it lost stays in its seals, and what it has is sealed once', async () => {
+  await sealSix()
+  await redis.xdel(LOG, '4-0')
+  await redis.lset(
+    SEAL_EVENTS,
+    1,
+    JSON.stringify({ event: 'halt', alias: 'oak', by: 'x', why: null, at: '2026-11-20T23:59:59Z' }),
+  )
+  await begin()
+  await redis.hset('{hw}:log:head', 'seq', 1_000_004)
+  await scene.fire({ action: 'flat' })
+  scene.next(2)
+  await scene.seal()
+  scene.next()
+  await scene.seal()
+  const { faults, opened, records } = await readAll(scene.parts)
+  expect(faults).toEqual([])
+  expect(opened.skipped).toEqual([{ from: 5, to: 1_000_004 }])
+  expect(
+    records.slice(6).map(record => record?.items.map(item => seqOf(item) ?? JSON.parse(item).event)),
+  ).toEqual([['begin_anew', 'halt'], [1_000_005]])
+})
+
+test('a public store that lost its newest seals gets the same bytes again from the private one', async () => {
+  await sealSix()
+  const { store } = scene.parts
+  const whole = await Promise.all([4, 5, 6].map(n => store.read(sealKey(n))))
+  for (const key of [4, 5, 6].map(sealKey).concat(SEAL_HEAD_KEY)) await drop(key)
+  scene.next()
+  for (const n of [4, 5, 6, 7]) expect((await scene.seal())?.seal.n).toBe(n)
+  expect(await Promise.all([4, 5, 6].map(n => store.read(sealKey(n))))).toEqual(whole)
+  expect((await readAll(scene.parts)).faults).toEqual([])
+})
+
+/** Three seals over a midnight, each of which is sealed by `seal`, with signals and events between. */
+async function playThree(seal: () => Promise<unknown>): Promise<void> {
+  scene.next(2)
+  for (const n of [0, 1, 2]) {
+    await scene.fire({ action: 'flat' })
+    await (n % 2 === 0 ? halt : resume)(redis, '*', ordered())
+    scene.next()
+    await seal()
+  }
+}
+
+async function expectWhole(): Promise<void> {
+  scene.next()
+  await scene.seal()
+  const { faults, items, seals } = await readAll(scene.parts)
+  expect(faults).toEqual([])
+  expect(seals.length).toBe(4)
+  expect(await scene.parts.store.read(SEAL_HEAD_KEY)).toEqual(seals[3]!.bytes)
+  expect(items.filter(item => seqOf(item) !== null)).toEqual(await bodies())
+  expect(items.filter(item => seqOf(item) === null)).toEqual(await redis.lrange(SEAL_EVENTS, 0, -1))
+}
+
+async function afresh(): Promise<void> {
+  await redis.flushall()
+  scene = sealScene(redis)
+}
+
+/** How many operations the third of the seals takes, and what they do to the sealer: `at` counts over all three. */
+async function countSteps(): Promise<number> {
+  let count = 0
+  await playThree(() =>
+    scene.seal(
+      stepped(scene.parts, run => {
+        count++
+        return run()
+      }),
+    ),
+  )
+  await afresh()
+  return count
+}
+
+test('a sealer that is killed before or after any of its operations, and started again, leaves no hole and no second content', async () => {
+  const steps = await countSteps()
+  expect(steps).toBeGreaterThan(40)
+  // Right after an operation is right before the next one.
+  for (let at = 0; at < steps; at++) {
+    let count = 0
+    const dying = stepped(scene.parts, async run => {
+      if (count++ >= at) throw new Error('killed')
+      return run()
+    })
+    const killed: string[] = []
+    const startAgain = async (error: Error): Promise<void> => {
+      killed.push(error.message)
+      await scene.fire({ action: 'flat' }, 20_000) // may not change a record that was made
+      await scene.seal()
+    }
+    await playThree(() =>
+      killed.length > 0 ? scene.seal() : scene.seal(dying).catch((error: Error) => startAgain(error)),
+    )
+    expect(killed, `at ${at}`).toEqual([expect.stringMatching(/killed$/)])
+    await expectWhole()
+    await afresh()
+  }
+})
+
+test('two sealers at once, of which one does all its work inside any operation of the other, write one chain', async () => {
+  const steps = await countSteps()
+  for (let at = 0; at < steps; at++) {
+    let count = 0
+    const slow = stepped(scene.parts, async run => {
+      if (count++ === at) {
+        await scene.fire({ action: 'flat' }, 30_000) // the second sees more than the first
+        await scene.seal()
+      }
+      return run()
+    })
+    await playThree(() => scene.seal(slow))
+    await expectWhole()
+    await afresh()
+  }
+})
+
+test('a clock that jumps on gives a long seal, and one that is set back gives none until its time has come again', async () => {
+  await sealSix()
+  scene.next(30)
+  await scene.seal()
+  const far = scene.clock.ms
+  scene.clock.ms -= 3 * SEAL_MS
+  await scene.fire({ action: 'flat' })
+  await expect(scene.seal()).rejects.toThrow('set the clock, or wait until then')
+  scene.clock.ms = far
+  scene.next()
+  await scene.seal()
+  const { faults, items, seals } = await readAll(scene.parts)
+  expect(faults).toEqual([])
+  expect(seals.map(({ seal }) => (seal.toMs - seal.fromMs) / SEAL_MS).slice(5)).toEqual([1, 30, 1])
+  expect(items.at(-1)).toBe((await bodies()).at(-1))
+})
+
+test('the sealer seals while the lease is its own, goes on after a failure that the operator then sees, and has the wanted seals stamped', async () => {
+  const stopped = new AbortController()
+  const { parts, clock } = scene
+  const endMs = clock.ms + 7 * SEAL_MS
+  let isRefusing = false
+  const create: ObjectStore['create'] = (key, ...rest) =>
+    isRefusing
+      ? Promise.reject(new StoreError('create', 'memory:public', key, 'full'))
+      : parts.store.create(key, ...rest)
+  const seen = new Set<string>()
+  const anchored: number[] = []
+  await runSealer({
+    ...{ ...parts, store: { ...parts.store, create }, stop: stopped.signal, onError: () => {} },
+    hasLease: async () => clock.ms > BEGIN_MS + 2 * SEAL_MS,
+    assertClock: async () => {},
+    anchor: async n => void anchored.push(n),
+    pause: async ms => {
+      clock.ms += Math.max(ms, 1)
+      isRefusing = clock.ms > BEGIN_MS + 4 * SEAL_MS && clock.ms < BEGIN_MS + 6 * SEAL_MS
+      seen.add((await redis.hget(SEAL_STATE, 'refused')) ?? '')
+      if (clock.ms > endMs) stopped.abort()
+    },
+  })
+  const { seals, faults } = await readAll(parts)
+  expect(faults).toEqual([])
+  expect(seals.map(({ seal }) => (seal.toMs - BEGIN_MS + 7_000) / SEAL_MS)).toEqual([2, 3, 4, 6])
+  expect(anchored).toEqual(seals.map(({ seal }) => seal.n))
+  expect([...seen]).toEqual(['', expect.stringContaining('cannot create memory:public/v1/seals/')])
+  expect(await redis.hgetall(SEAL_STATE)).toMatchObject({ n: '4', refused: '' })
+})

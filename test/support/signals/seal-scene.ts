@@ -1,0 +1,131 @@
+// A sealer on stores in memory and a clock that the test sets, and what a reader finds who has everything of it.
+import type { Redis } from 'ioredis'
+import type { SignalContent } from '#core/contract/signal.ts'
+import { commit } from '#signals/log/commit.ts'
+import { type SealParts, sealOnce } from '#signals/seals/sealer.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { chainFaults, openSeals, readOriginKeys, readSeals } from '#storage/seals/chain.ts'
+import {
+  dateOf,
+  type OpeningLine,
+  openingText,
+  parseItem,
+  recordKey,
+  SEAL_MS,
+  type SealRecord,
+  sealRecord,
+} from '#storage/seals/seal.ts'
+import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import { signalContent } from './signals.ts'
+
+export const BEGIN_MS = Date.parse('2026-11-20T23:30:07Z')
+
+export type Scene = ReturnType<typeof sealScene>
+
+/** `seal` seals what is due, and moves the clock on to when it was published. */
+export function sealScene(redis: Redis, stores?: Pick<SealParts, 'store' | 'privateStore'>) {
+  const clock = { ms: BEGIN_MS }
+  const parts: SealParts = {
+    ...{ redis, store: createMemoryStore('public'), privateStore: createMemoryStore('private') },
+    ...stores,
+    ...{ signer: createSigner(newPrivateKeyPem()), secret: 's'.repeat(32), now: () => clock.ms },
+  }
+  const until = async (ms: number): Promise<void> => {
+    clock.ms = Math.max(clock.ms, ms)
+  }
+  let fired = 0
+  return {
+    clock,
+    parts,
+    until,
+    seal: (changed: Partial<SealParts> = {}, wait = until) => sealOnce({ ...parts, ...changed }, wait),
+    /** Fires one signal at the time of the clock, or so long before. */
+    fire: (more: Partial<SignalContent> = {}, agoMs = 0) =>
+      commit(redis, [{ content: signalContent(`s-${++fired}`, more), onlyFor: null }], clock.ms - agoMs),
+    /** Goes on to the next seal that is due, or to the n-th. */
+    next: (count = 1): void => {
+      clock.ms += count * SEAL_MS - ((clock.ms - BEGIN_MS) % SEAL_MS)
+    },
+  }
+}
+
+/** What is wrong with the public chain and with what the records open of it, and the items that are opened. */
+export async function readAll({ store, privateStore }: Pick<SealParts, 'store' | 'privateStore'>) {
+  const read = (key: string) => store.read(key)
+  const seals = await readSeals(read)
+  const keys = await readOriginKeys(read, seals)
+  const records = await Promise.all(seals.map(({ seal }) => recordOf(privateStore, seal.n)))
+  const days = Map.groupBy(seals, ({ seal }) => dateOf(seal))
+  const lost = records.flatMap(record => record?.items ?? []).flatMap(lostIn)
+  const openings = new Map<string, string>(
+    [...days].map(([date, own]) => {
+      const known = own.map(({ seal }) => records[seal.n - 1])
+      const lines = known.map((record, i): OpeningLine => {
+        const { n } = own[i]!.seal
+        if (record && !lost.includes(n))
+          return { n, day_key: record.day_key, batch: record.batch, items: record.items }
+        return lost.includes(n) ? { n, lost: 'declared' } : { n, batch: 'missing', items: [] }
+      })
+      return [
+        `v1/seals/openings/${date}.jsonl`,
+        openingText({ date, day_key: known.find(each => each)?.day_key ?? '', stamps: [], lines }),
+      ] as const
+    }),
+  )
+  const opened = await openSeals(
+    async key => (openings.has(key) ? Buffer.from(openings.get(key)!) : read(key)),
+    seals,
+    '9999-12-31',
+  )
+  const faults = [...chainFaults(seals, origin => keys.get(origin) ?? null), ...opened.faults]
+  return { seals, records, faults, items: opened.items.map(({ item }) => item), opened }
+}
+
+const recordOf = async (privateStore: ObjectStore, n: number): Promise<SealRecord | null> => {
+  const bytes = await privateStore.read(recordKey(n))
+  return bytes === null ? null : sealRecord.parse(JSON.parse(Buffer.from(bytes).toString()))
+}
+
+function lostIn(item: string): number[] {
+  const parsed = parseItem(item)
+  const { lost_from: from, lost_to: to } = (parsed?.kind === 'event' ? parsed.event.of : undefined) ?? {}
+  return typeof from === 'number' ? Array.from({ length: Number(to) - from + 1 }, (_, i) => from + i) : []
+}
+
+/** Runs an operation of a sealer on Redis or a store. */
+type Step = (run: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>
+
+/** The same parts, whose operations are run by `step`; what Redis does in one transaction is none. */
+export function stepped(parts: SealParts, step: Step): SealParts {
+  const of = <Target extends object>(target: Target): Target =>
+    new Proxy(target, {
+      get(_, name) {
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function' || name === 'multi') return member
+        return (...args: unknown[]) => step(async () => member.apply(target, args), args)
+      },
+    })
+  return { ...parts, redis: of(parts.redis), store: of(parts.store), privateStore: of(parts.privateStore) }
+}
+
+/** What a sealer needs of a Redis, in this process, so that thousands of seals take seconds. Signals are entries of its `log`. */
+export function memoryRedis() {
+  const log: [id: string, fields: string[]][] = []
+  const multi = { hset: () => multi, hdel: () => multi, exec: async () => [] }
+  const xrange = async (_: string, from: string) => {
+    const seq = Number.parseInt(from.replace('(', ''), 10)
+    return from.startsWith('(') ? log.slice(seq, seq + 512) : log.slice(Math.max(0, seq - 1), seq)
+  }
+  const commands = {
+    ...{
+      log,
+      xrange,
+      xrevrange: async () => log.toReversed(),
+      lrange: async () => [],
+      lindex: async () => null,
+    },
+    ...{ hgetall: async () => ({}), zadd: async () => 1, get: async () => null, multi: () => multi },
+  }
+  return commands as unknown as Redis & { readonly log: typeof log } // as far as it is used
+}
