@@ -74,7 +74,6 @@ function tails({ depths }: AccountPath) {
   }
 }
 
-/** The worst return over so many consecutive calendar days. */
 const windows = ({ curve }: AccountPath) => ({
   worst_7d_return_pct: percentFigure(worstReturn(curve, 7)),
   worst_30d_return_pct: percentFigure(worstReturn(curve, 30)),

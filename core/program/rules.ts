@@ -11,7 +11,6 @@ export type Appetite = {
   readonly fraction: Float64Array
 }
 
-/** The appetite of a rule. O(n). */
 export function appetite(rule: TierRule, outlook: Outlook): Appetite {
   switch (rule.kind) {
     case 'always':

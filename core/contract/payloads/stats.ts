@@ -20,7 +20,6 @@ import {
 } from './figure-rule.ts'
 import { leverage } from './strategy.ts'
 
-const WIN_RATE = '100 × n(x > 0) / n'
 const PROFIT_FACTOR = 'sum(x > 0) / |sum(x < 0)|'
 const PROFIT_FACTOR_NOTIONAL = 'sum(y > 0) / |sum(y < 0)|'
 const ABOUT_NOTIONAL =
@@ -31,7 +30,7 @@ const onEquity = <Field extends z.ZodType>(field: Field): Field => notRecomputab
 
 const tradesHead = (which: string, aboutWinRate: string) => ({
   count: count(`${which} trades.`, 'n'),
-  win_rate_pct: pct(aboutWinRate, WIN_RATE, TRADELESS),
+  win_rate_pct: pct(aboutWinRate, '100 × n(x > 0) / n', TRADELESS),
   profit_factor: onEquity(ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS)),
   profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
 })

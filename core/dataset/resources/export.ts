@@ -63,7 +63,6 @@ export const exportCells = ({ strategies }: Snapshot, { period, from, to }: Para
     return sum + end - begin
   }, 0)
 
-/** A column of returns, each times `factor`. */
 type WideColumn = { readonly name: string; readonly series: Series; readonly factor?: number }
 
 /**

@@ -99,12 +99,9 @@ export function findStrategy(snapshot: Snapshot, id: string): StrategyData {
  * in the details.
  */
 export function unknownStrategy({ strategies }: Snapshot, id: string): ApiError {
-  const value = id.slice(0, LONGEST_ECHO)
+  const value = id.slice(0, 64) // an id has at most 64 characters; longer texts are cut
   const known = strategies.map(strategy => strategy.id)
   const reason = didYouMean(value, known, '')
   const details = reason === '' ? null : [{ param: 'sid', value, reason }]
   return new ApiError('not_found', `unknown strategy '${value}'`, { details })
 }
-
-/** An id has at most 64 characters; longer texts are cut. */
-const LONGEST_ECHO = 64

@@ -80,7 +80,7 @@ const benchmarkRecords = ({ against }: Comparisons): ProgramPreview['benchmarks'
  * after its bar, so a later night appends and never changes one.
  */
 export function renderDeploys(data: ProgramData): ProgramDeploy[] {
-  const { deployments } = simulate(data, data.plan.contribution_cadence_bars)
+  const { deployments } = referenceSimulation(data)
   let [deployed, btc] = [0, 0]
   return deployments.map((deployment, i) => {
     deployed += deployment.spend
@@ -121,7 +121,7 @@ export function renderBasket(
   view: BasketView,
   input: SimulationInput,
   simulation: Simulation = simulate(data, input.contribution_cadence_bars),
-  reference: Simulation = simulate(data, data.plan.contribution_cadence_bars),
+  reference: Simulation = referenceSimulation(data),
 ): ProgramBasket {
   const { equity_usd } = input
   const price = data.mark?.price ?? null
@@ -163,7 +163,7 @@ function totalsRecord(totals: Holding, equity: number, price: number | null) {
 
 /** `/v1/program/performance`: the reference basket held against one benchmark. */
 export function renderPerformance(data: ProgramData, benchmark: PerformanceBenchmark): ProgramPerformance {
-  const simulation = simulate(data, data.plan.contribution_cadence_bars)
+  const simulation = referenceSimulation(data)
   const { avg_cost_basis, against } = compare(data, simulation)
   const { value, pct_cheaper, advantage_bps, btc_vs_benchmark_pct } = against[benchmark]
   const growth = moneyWeightedReturn(data, simulation.deployments)
@@ -185,9 +185,6 @@ export function renderPerformance(data: ProgramData, benchmark: PerformanceBench
   }
 }
 
-/** A rate over fewer days says nothing of a year. */
-const FEWEST_DAYS = 30
-
 /** Growth of e^50 a year, and its inverse: no market has either. */
 const STEEPEST = 50
 
@@ -207,7 +204,7 @@ export function moneyWeightedReturn(
   if (mark === null || earliest === undefined) return null
   const yearsOf = ({ bar }: Deployment): number =>
     (mark.at - (bars.t[first + bar]! + bars.timeframeMs)) / (DAYS_PER_YEAR * DAY_MS)
-  if (yearsOf(earliest) * DAYS_PER_YEAR < FEWEST_DAYS) return null
+  if (yearsOf(earliest) * DAYS_PER_YEAR < 30) return null // a rate over fewer days says nothing of a year
   const flows = deployments.map(each => ({ spend: each.spend, years: yearsOf(each) }))
   const value = deployments.reduce((sum, { btc }) => sum + btc * mark.price, 0)
   // Every amount grows with the rate, so there is one root at most.
