@@ -57,11 +57,16 @@ const HOUR_MS = 3_600_000
  */
 export function tradeStatistics(trades: readonly TradeOutcome[], nDays: number, k: number, baseRisk: number) {
   const outcomes = accountReturns(trades)
+  const byExit = accountReturns(
+    trades.toSorted((a, b) => a.exit_time - b.exit_time || a.entry_time - b.entry_time),
+  )
   return {
     ...sideFigures(trades),
     ...outcomeFigures(outcomes, k, baseRisk),
     ...winLossFigures(outcomes, k, nDays),
-    ...runs(trades),
+    // By exit time; a trade of exactly 0 ends both.
+    max_consecutive_wins: longestRun(byExit, 1),
+    max_consecutive_losses: longestRun(byExit, -1),
     ...holdingHours(trades),
     trades_per_year: ofTrades(outcomes, ({ length }) =>
       nDays < FEWEST_DAYS ? undefinedBecause('too_few_points') : (length / nDays) * DAYS_PER_YEAR,
@@ -74,16 +79,6 @@ export function tradeStatistics(trades: readonly TradeOutcome[], nDays: number, 
 function sideFigures(trades: readonly TradeOutcome[]) {
   const { trade_count, ...figures } = tradeFigures(trades)
   return { count: trade_count, ...figures }
-}
-
-/** Runs by exit time; a trade of exactly 0 ends both. */
-function runs(trades: readonly TradeOutcome[]) {
-  const byExit = trades.toSorted((a, b) => a.exit_time - b.exit_time || a.entry_time - b.entry_time)
-  const outcomes = accountReturns(byExit)
-  return {
-    max_consecutive_wins: longestRun(outcomes, 1),
-    max_consecutive_losses: longestRun(outcomes, -1),
-  }
 }
 
 function holdingHours(trades: readonly TradeOutcome[]) {

@@ -117,6 +117,7 @@ export const holding = (of: string, letters: readonly [string, string, string], 
   ]),
 })
 
+export const UNTRADED = ['no_trades', 'too_few_points'] as const satisfies NullRule
 export const TRADELESS = ['no_trades'] as const satisfies NullRule
 export const WINLESS = ['no_trades', 'no_wins'] as const satisfies NullRule
 export const LOSSLESS = ['no_trades', 'no_losses'] as const satisfies NullRule

@@ -17,6 +17,7 @@ import { getRoute, type Route } from '#core/contract/route.ts'
 import type { Json } from '../render/json.ts'
 import type { Table } from '../render/table.ts'
 import { type Snapshot, type StrategyData, strategyOf } from '../snapshot.ts'
+import { riskFactor, riskLevel } from './risk-level.ts'
 
 /** The routes that are functions of the dataset: of the whole book, or of a strategy. */
 export type ResourceId = BookId | StrategyId
@@ -92,6 +93,13 @@ export function findStrategy(snapshot: Snapshot, id: string): StrategyData {
   const strategy = strategyOf(snapshot, id)
   if (strategy === null) throw unknownStrategy(snapshot, id)
   return strategy
+}
+
+/** The strategy that a request names, the level that it asks for, and the factor on the base returns at it. */
+export function strategyAtLevel(snapshot: Snapshot, { sid, risk_pct }: Params) {
+  const strategy = findStrategy(snapshot, sid)
+  const level = riskLevel(risk_pct, snapshot.dataset.max_modelled_risk_pct)
+  return { strategy, level, factor: riskFactor(level, strategy.base_risk_pct) }
 }
 
 /**

@@ -3,16 +3,8 @@ import { isoDate, list, namedRecord, number } from '#core/contract/payloads/fiel
 import { equityCurve } from '#core/figures/account-path.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
-import { datasetRoute, findStrategy } from './resource.ts'
-import {
-  compounded,
-  noteAt,
-  RISK_UNIT,
-  rescaled,
-  riskFactor,
-  riskLevel,
-  seriesRiskMeta,
-} from './risk-level.ts'
+import { datasetRoute, strategyAtLevel } from './resource.ts'
+import { compounded, noteAt, RISK_UNIT, rescaled, seriesRiskMeta } from './risk-level.ts'
 
 const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated by their Sunday; at another risk level every base return is multiplied by risk_pct / base_risk_pct. ${RISK_UNIT}`
 
@@ -36,8 +28,7 @@ export const returns = datasetRoute({
   data: returnPoints,
   example: { path: '/v1/strategies/ash/returns?from=2024-03-04&risk_pct=0.01&to=2024-03-10' },
   handler: (snapshot, params) => {
-    const strategy = findStrategy(snapshot, params.sid)
-    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const { strategy, level } = strategyAtLevel(snapshot, params)
     const cut = sliceSeries(strategy[params.period], params.from, params.to)
     const table = seriesTable({ ...cut, values: rescaled(cut.values, strategy, level) }, 'ret')
     const meta = { ...seriesRiskMeta(level, strategy.base_risk_pct), note: noteAt(level, RETURNS_NOTE) }
@@ -75,10 +66,8 @@ export const curve = datasetRoute({
   data: curvePoints,
   example: { path: '/v1/strategies/yew/curve' },
   handler: (snapshot, params) => {
-    const strategy = findStrategy(snapshot, params.sid)
-    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const { strategy, level, factor } = strategyAtLevel(snapshot, params)
     const { daily, base_risk_pct } = strategy
-    const factor = riskFactor(level, base_risk_pct)
     const equity = compounded(strategy, level, () => equityCurve(daily.values, factor))
     const table = seriesTable({ ...daily, values: equity }, 'equity')
     return { table, meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, CURVE_NOTE) } }
