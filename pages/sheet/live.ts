@@ -100,9 +100,8 @@ function entriesTable({ input, seals, since, opened_to, count }: Live): Markup {
   const row = (head: string, number: number, strokes: readonly string[]) => html`
 <tr><th scope="row">${head}</th><td>${whole(number)}</td><td>${raw(`<svg class="strip" viewBox="0 0 ${WIDTH} 16" preserveAspectRatio="none" aria-hidden="true"><path class="line main" d="${strokes.join('')}"/></svg>`)}</td></tr>`
   const strokesOf = (word: string) => {
-    const at = [
-      ...new Set(input.trades.filter((_, i) => words[i] === word).map(trade => x(trade.entry_time))),
-    ]
+    const own = input.trades.filter((_, i) => words[i] === word)
+    const at = [...new Set(own.map(trade => x(trade.entry_time)))]
     return at.map((to, i) => (i === 0 ? `M${to} 3v10` : `m${to - at[i - 1]!}-10v10`))
   }
   const gaps = seals.gaps.map(each => [Date.parse(each.from), Date.parse(each.to)] as const)
@@ -138,10 +137,8 @@ function factsOf(live: Live): Markup {
     const { median, p99 } = toGroup(toGroup(values.delay_seconds)[name])
     return html`median ${figure(numberOf(median), minutes)}, 99 % within ${figure(numberOf(p99), minutes)}`
   }
-  const stamped =
-    seals.stamped_by === null
-      ? 'no time stamp'
-      : html`${delay('stamped')}, by a time stamp of ${seals.stamped_by}`
+  const { stamped_by: by } = seals
+  const stamped = by === null ? 'no time stamp' : html`${delay('stamped')}, by a time stamp of ${by}`
   return html`<dl class="record">
 ${row('Live', html`${spanOf(live)}: ${counted(days, 'day')}, ${whole(Number(toGroup(values.days).sealed))} of them without a gap between seals`)}
 ${row('Decision to seal', html`${delay('claimed')}, by the publisher's own clock; ${stamped}`)}
