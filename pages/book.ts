@@ -26,7 +26,7 @@ export function bookPage(snapshot: Snapshot): Page {
 <p class="lead">The history of ${countOf(strategies.length)}, ${days}, computed again every night and published in versions that never
 change. Every number here can be <a href="check.html">checked</a> and downloaded, and every return series is available at any risk level; <a href="explore.html">the explorer</a>
 combines strategies.</p>
-${dataset.seals === null ? '' : html`<p class="note">${dataset.synthetic ? 'Simulated live trading' : 'Live trading'}: ${chainText(dataset.seals)}; ${clockOfSeals(dataset.seals)}.</p>`}
+${dataset.seals === null ? '' : html`<p class="note">${dataset.synthetic ? 'Simulated live trading' : 'Live trading'}: ${chainText(dataset.seals)}; ${clockOfSeals(dataset.seals)}.${absentText(dataset.seals)}</p>`}
 ${together(snapshot)}
 ${strategiesTable(snapshot, false)}
 ${removedStrategies(dataset.removed)}
@@ -34,6 +34,11 @@ ${correlations(snapshot)}
 ${definitions(DEFINED)}`,
   }
 }
+
+const absentText = ({ absent }: NonNullable<Snapshot['dataset']['seals']>): string =>
+  absent.length === 0
+    ? ''
+    : ` ${countOf(absent.length)} ${absent.length === 1 ? 'was live and is' : 'were live and are'} not in the catalogue: ${absent.join(', ')}.`
 
 const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
   removed.length === 0

@@ -20,8 +20,10 @@ export type SealsRecord = {
   readonly lost: readonly { readonly n: number; readonly why: string }[]
   /** Numbers of signals that no seal has, although later ones are sealed. */
   readonly skipped: readonly { readonly from: number; readonly to: number }[]
-  /** The name in the newest time stamp; null without any. */
+  /** The name in the newest time stamp, as its opening says; null without any. */
   readonly stamped_by: string | null
+  /** Strategies that were live and are not in the catalogue, sorted. */
+  readonly absent: readonly string[]
   /** Each origin, and the first seal of it. */
   readonly origins: readonly { readonly origin: string; readonly n: number }[]
 }

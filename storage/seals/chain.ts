@@ -1,6 +1,5 @@
 // Reads and checks the public side of sealed signals: the chain of seals, and what was opened of it.
 import pMap from 'p-map'
-import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { openingKey, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { parsePublicKey } from '../signature.ts'
 import {
@@ -265,6 +264,3 @@ export const gapsOf = (
   lengthMs: number,
 ): readonly Pick<Seal, 'n' | 'fromMs' | 'toMs'>[] =>
   seals.flatMap(({ seal: { n, fromMs, toMs } }) => (toMs - fromMs > lengthMs ? [{ n, fromMs, toMs }] : []))
-
-/** The day before the day of an instant, ISO. */
-export const dayBefore = (ms: number): string => toIsoDate(toEpochDay(ms) - 1)

@@ -23,9 +23,6 @@ export type Transport = ReturnType<typeof createTransport>
 /** Reads the answer at a path. Throws `HighwaterError`, and the reason of an abort. */
 export type Read = Transport['read']
 
-/** Statuses of a service that is busy or not ready: the same request succeeds later. */
-const RETRIED: readonly number[] = [429, 503]
-
 /** A browser has a cache that does it, and a header of ours would cost a preflight for each request. */
 const REVALIDATES = !('document' in globalThis || 'importScripts' in globalThis)
 
@@ -59,7 +56,7 @@ export function createTransport(
       const bytes = new Uint8Array(await response.arrayBuffer().catch(lost))
       if (response.ok || (response.status === 304 && etag)) return { response, bytes }
       const seconds = secondsToWait(response.headers.get('retry-after'), nth)
-      if (!RETRIED.includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
+      if (![429, 503].includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
         throw toError(service, root, path, response, textOf(bytes))
       await wait(seconds, signal)
     }
