@@ -83,14 +83,11 @@ ${rangeButtons()}
 </section>`
 }
 
-/** A larger map cannot be read, and does not fit on paper. */
-const LARGEST_MAP = 30
-
 function correlations({ strategies, correlation }: Snapshot): Markup {
   const { rho, size } = correlation.daily
   if (size < 2) return html``
   const note = html`Pearson, over the days that both strategies have, 30 or more. Files: <a href="correlation.daily.json">daily</a> and <a href="correlation.weekly.json">weekly</a> correlations of all`
-  const isMap = size <= LARGEST_MAP
+  const isMap = size <= 30 // a larger map cannot be read, and does not fit on paper
   return html`<section><h2 id="correlation">Correlation of daily returns</h2><p class="note">${note}${isMap ? '' : html`; <a href="explore.html">the explorer</a> shows those of chosen strategies`}.</p>
 ${isMap ? correlationMap(strategies, rho) : extremes(strategies, rho)}</section>`
 }

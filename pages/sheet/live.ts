@@ -100,9 +100,8 @@ function entriesTable({ input, seals, since, opened_to, count }: Live): Markup {
   const row = (head: string, number: number, strokes: readonly string[]) => html`
 <tr><th scope="row">${head}</th><td>${whole(number)}</td><td>${raw(`<svg class="strip" viewBox="0 0 ${WIDTH} 16" preserveAspectRatio="none" aria-hidden="true"><path class="line main" d="${strokes.join('')}"/></svg>`)}</td></tr>`
   const strokesOf = (word: string) => {
-    const at = [
-      ...new Set(input.trades.filter((_, i) => words[i] === word).map(trade => x(trade.entry_time))),
-    ]
+    const own = input.trades.filter((_, i) => words[i] === word)
+    const at = [...new Set(own.map(trade => x(trade.entry_time)))]
     return at.map((to, i) => (i === 0 ? `M${to} 3v10` : `m${to - at[i - 1]!}-10v10`))
   }
   const gaps = seals.gaps.map(each => [Date.parse(each.from), Date.parse(each.to)] as const)

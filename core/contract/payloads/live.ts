@@ -14,7 +14,7 @@ import {
   whole,
   word,
 } from './field.ts'
-import { convention, count, holding, pct, ratioOrNull, undefinedReasons } from './figure-rule.ts'
+import { convention, count, holding, pct, ratioOrNull, UNTRADED, undefinedReasons } from './figure-rule.ts'
 
 /** Of a trade; files of older versions have no such field. */
 export const liveWord = () =>
@@ -109,7 +109,7 @@ export const liveData = () =>
     ),
     as_sealed: record(
       'The same with 0 on the days that are left out.',
-      holding('the live days as sealed', ['F', 'q', 'n'], ['no_trades', 'too_few_points']),
+      holding('the live days as sealed', ['F', 'q', 'n'], UNTRADED),
     ),
     days_left_out: count(
       'Live days on which a trade was open, but none that was sealed in time.',
@@ -119,7 +119,7 @@ export const liveData = () =>
     tracking_error_pct: pct(
       'Tracking error of as sealed; 90 live days or more.',
       '100 × k × sd(r - q) × √365',
-      [...(['no_trades', 'too_few_points'] as const)],
+      UNTRADED,
     ),
     ...facts(),
     undefined: undefinedReasons,
