@@ -14,6 +14,8 @@ export type SealsRecord = {
   readonly opened_to: string | null
   /** Seals up to the end of that day. */
   readonly seals: number
+  /** The newest of them; `digest` is base64. A time stamp of a version bounds the chain by it. */
+  readonly newest: { readonly n: number; readonly digest: string } | null
   /** Times that one seal spans because none was made for more than 600 s. */
   readonly gaps: readonly { readonly from: string; readonly to: string }[]
   /** Seals that cannot be opened, with the reason of the publisher. */

@@ -1,6 +1,5 @@
 // The sealer: what was acknowledged goes into a private record, and its digest into a public seal (docs/decisions/2026-11-27-seals.md).
 // Every step can be repeated, by this process or another one, and then writes the same bytes.
-import { isDeepStrictEqual } from 'node:util'
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
@@ -13,6 +12,7 @@ import {
   dateOf,
   dayKeyOf,
   digestOfSeal,
+  isRecordOf,
   isSealedBy,
   keyOfOrigin,
   lastSeqOf,
@@ -63,9 +63,6 @@ function refuse(fault: string, remedy: string): never {
 /** The record of a seal; null if there is none, or it is damaged. */
 export const readRecord = async ({ privateStore }: Pick<SealParts, 'privateStore'>, n: number) =>
   (await readDocument(privateStore, recordKey(n), sealRecord)) ?? null
-
-export const isRecordOf = (record: SealRecord, { seal }: PublicSeal): boolean =>
-  isDeepStrictEqual(sealOf(record, seal.prev), seal)
 
 export const keyIdOf = (origin: string): string => origin.split('/')[1] ?? ''
 
