@@ -100,14 +100,14 @@ const defineBeginAnew = define(
       beginAnew({ ...stores, redis, signer, secret, now }, options.reason, `operator:${MAIN_OPERATOR}`),
     )
     if (options.json) return terminal.json(begun)
-    const { n, origin, lost_from, lost_to } = begun
+    const { n, origin, lost } = begun
     terminal.print(
       `seal ${n} will begin the origin ${origin}: clients that know the one before report it, so tell them why`,
     )
     terminal.print(
-      lost_from === null
+      lost.length === 0
         ? 'every seal before it can still be opened'
-        : `seals ${lost_from} to ${lost_to} can never be opened, which their openings say with your reason`,
+        : `seals ${lost.map(({ lost_from, lost_to }) => `${lost_from} to ${lost_to}`).join(', ')} can never be opened, which their openings say with your reason`,
     )
     terminal.print('start the signals service: it makes the seal within ten minutes')
   },

@@ -11,7 +11,10 @@ import { parseAddress, readKey, tsaCaOf } from './verify.ts'
 
 const OPTIONS = {
   key: repeated('<file>', 'trust only seals of this Ed25519 public key (PEM); may be repeated'),
-  state: option('<file>', 'keep the newest seal and the keys in a file: every later run demands them'),
+  state: option(
+    '<file>',
+    'keep the newest seal and the keys in a file: every later run demands them, and fails once for what is new',
+  ),
   tsaCa: option('<file>', 'check the time stamps of seals under this certificate of their authority (PEM)'),
   receipts: option(
     '<file>',
@@ -60,26 +63,22 @@ async function verifyLive(options: OptionsOf<typeof OPTIONS>, runtime: Runtime, 
         `WARNING: the key comes from the service itself. Compare its fingerprint ${fingerprint} with one that you get from the ` +
           `publisher in another way, and name /v1/seals/keys/${id}.pem with --key, or keep it with --state.`,
       )
+  const isKept = found.checks.every(({ check, faults }) => check === 'news' || faults.length === 0)
+  if (state !== null && isKept) await writeFile(state, `${JSON.stringify(found.seen)}\n`)
   assertSound(url, found, REMEDY)
-  if (state !== null) await writeFile(state, `${JSON.stringify(found.seen)}\n`)
 }
 
 async function readState(path: string) {
-  const text = await readText(path, '--state')
+  const text = await readFile(path, 'utf8').catch(error => {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  })
   const parsed = seenChain.safeParse(parseJson(text ?? ''))
   if (text === null || parsed.success) return parsed.data ?? null
   throw new Error(`${path} is not a state of \`highwater verify-live\`: name another file with --state`)
 }
 
-/** Null if there is no such file. */
-const readText = (path: string, option: string): Promise<string | null> =>
+const readReceipts = (path: string): Promise<string> =>
   readFile(path, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null
-    throw new Error(`cannot read ${path} of ${option}: ${messageOf(error)}`, { cause: error })
+    throw new Error(`cannot read the receipts ${path}: ${messageOf(error)}`, { cause: error })
   })
-
-async function readReceipts(path: string): Promise<string> {
-  const text = await readText(path, '--receipts')
-  if (text !== null) return text
-  throw new Error(`there is no file ${path}: name the one of your receipts with --receipts`)
-}

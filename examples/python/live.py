@@ -6,8 +6,11 @@ published one. It trusts the seals: docs/verifying.md checks that they are signe
 """
 
 import argparse
+import base64
+import hashlib
 import json
 import math
+import re
 import sys
 import urllib.error
 import urllib.request
@@ -21,6 +24,7 @@ EXAMPLES = """examples:
 exit status: 0 equal, 1 different, 2 wrong usage or no answer
 """
 DAY, IN_TIME, YEAR, FEWEST = 86_400_000, 900_000, 365, 90
+BATCH = re.compile(r"after (0|[1-9][0-9]*)\n([0-9a-f]{64}\n)*")
 WORDS = ("sealed", "late", "missed", "halted", "by_hand")
 
 
@@ -61,23 +65,35 @@ def read_seals(service, until):
     if first is None:
         return None
     since = first.split("\n")[3].split(" ")
-    seals, items, lost, skipped, stamps, opened_to = [], [], [], [], [], None
+    seals, items, lost, skipped, stamps, opened_to, last, newest = [], [], [], [], [], None, None, None
     for day in range(day_of(since[1][:10]), day_of(until) + 1):
         opening = load(f"{service}/v1/seals/openings/{iso(day)}.jsonl", optional=True)
         if opening is None:
+            last = None
             continue
-        head, *lines = [json.loads(line) for line in opening.splitlines()]
+        head, *lines = [json.loads(line) for line in opening.split("\n")[:-1]]
         opened_to = iso(day)
         stamps += head["stamps"]
         own = load(f"{service}/v1/seals/days/{iso(day)}").split("highwater/seal/v1\n")[1:]
+        digest = hashlib.sha256(f"highwater/seal/v1\n{own[-1]}".encode()).digest()
         seals += [seal.split("\n")[:3] for seal in own]
+        newest = {"n": int(seals[-1][1]), "digest": base64.b64encode(digest).decode()}
+        numbers = [line["n"] for line in lines]
+        if numbers != [n for n in (int(seal.split("\n")[1]) for seal in own) if n in numbers]:
+            raise ValueError(f"the opening of {iso(day)} has lines twice, in another order, or of other seals")
         for line in lines:
             if "lost" in line:
                 lost.append({"n": line["n"], "why": line["lost"]})
+                last = None
                 continue
-            items += [(line["n"], json.loads(item)) for item in line["items"]]
-            last = int(line["batch"].split("\n")[0].removeprefix("after "))
-            for seq in (item["seq"] for _, item in items if _ == line["n"] and "seq" in item):
+            if not BATCH.fullmatch(line["batch"]):
+                raise ValueError(f"the batch of seal {line['n']} has another form")
+            after, found = int(line["batch"].split("\n")[0][6:]), [json.loads(item) for item in line["items"]]
+            items += [(line["n"], item) for item in found]
+            if last is not None and after > last:  # of a new chain
+                skipped.append({"from": last + 1, "to": after})
+            last = after
+            for seq in (item["seq"] for item in found if "event" not in item):
                 if seq > last + 1:
                     skipped.append({"from": last + 1, "to": seq - 1})
                 last = seq
@@ -87,6 +103,7 @@ def read_seals(service, until):
         "since": since[0],
         "opened_to": opened_to,
         "seals": len(seals),
+        "newest": newest,
         "gaps": [{"from": a, "to": b} for a, b in spans.values() if ms(b) - ms(a) > 600_000],
         "lost": lost,
         "skipped": skipped,
@@ -108,7 +125,7 @@ def record_of(sid, opened):
     signals, events = [], []
     _, items, sealed, stamped = opened or (None, [], {}, {})
     for n, item in items:
-        if item.get("alias") == sid and "seq" in item and not item["is_test"]:
+        if item.get("alias") == sid and "event" not in item and not item["is_test"]:
             own = {name: item[name] for name in ("seq", "action", "mode")}
             own |= {"timestamp": ms(item["timestamp"]), "stamped": stamped[n], "by": item.get("by", "unknown")}
             signals.append(own | {"n": n, "sealed": sealed[n]})

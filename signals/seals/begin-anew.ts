@@ -1,17 +1,24 @@
 // A chain that cannot be continued as it was goes on under a new origin, and says so in its first item.
 import { toIsoInstant } from '#core/calendar.ts'
-import { sealKey } from '#core/contract/seals.ts'
+import { openingKey, SEALS_PREFIX } from '#core/contract/seals.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON } from '#storage/object-store.ts'
-import { type PublicSeal, readNewestSeal, readSeal } from '#storage/seals/chain.ts'
-import { originOf, recordKey, SEAL_MS, type SealEvent, type SealRecord } from '#storage/seals/seal.ts'
+import { type PublicSeal, readNewestSeal, readSeals } from '#storage/seals/chain.ts'
+import {
+  dateOf,
+  isRecordOf,
+  originOf,
+  recordKey,
+  SEAL_MS,
+  type SealEvent,
+  type SealRecord,
+} from '#storage/seals/seal.ts'
 import { assertNoService } from '../log/guard.ts'
 import { readSignal } from '../log/read-log.ts'
 import { askAll, askRedis } from '../redis/connect.ts'
 import { SEAL_EVENTS, SEAL_STATE, SEALS } from '../redis/keys.ts'
 import {
-  isRecordOf,
   keyIdOf,
   lastBefore,
   type Progress,
@@ -36,13 +43,13 @@ export async function beginAnew(parts: SealParts, why: string, by: string) {
     throw new Error(
       `seal ${n} ends at ${toIsoInstant(fromMs)}, and it is ${toIsoInstant(now())}: set the clock`,
     )
-  const last = await newestRecord(parts, newest)
-  const isLost = last?.n !== n
-  const lost = { lost_from: isLost ? (last?.n ?? 0) + 1 : null, lost_to: isLost ? n : null }
+  const { last, lost } = await readRecords(parts, n)
   const at = toIsoInstant(now())
   const event = (what: Pick<SealEvent, 'event' | 'of'>) =>
     JSON.stringify({ ...what, alias: null, by, why, at })
-  const first = [event({ event: 'begin_anew', of: { origin, n, digest: newest.digest, ...lost } })]
+  const ranges = lost.length > 0 ? lost : [{ lost_from: null, lost_to: null }]
+  const of = { origin, n, digest: newest.digest }
+  const first = ranges.map(range => event({ event: 'begin_anew', of: { ...of, ...range } }))
   if (keyIdOf(origin) !== signer.keyId) first.push(event({ event: 'key', of: { id: signer.keyId } }))
   const toMs = (Math.floor(now() / SEAL_MS) + 1) * SEAL_MS
   const seal = { n: n + 1, origin: originOf(signer.keyId, at), fromMs, toMs }
@@ -53,8 +60,8 @@ export async function beginAnew(parts: SealParts, why: string, by: string) {
   await privateStore.replace(recordKey(n + 1), toJsonBytes(record), IMMUTABLE_JSON)
   const state = { n, to: fromMs, refused: '', at: now() }
   const step = redis.multi().hset(SEAL_STATE, state).hdel(SEAL_STATE, 'restored')
-  await askAll(isLost ? step.del(SEALS) : step) // the service fills it again
-  return { n: n + 1, origin: record.origin, ...lost, store: store.url }
+  await askAll(lost.length > 0 ? step.del(SEALS) : step) // the service fills it again
+  return { n: n + 1, origin: record.origin, lost, store: store.url }
 }
 
 /** The newest seal, after those of which the record was made. */
@@ -71,15 +78,27 @@ async function finish(parts: SealParts): Promise<PublicSeal> {
   }
 }
 
-/** The record of the newest seal that has its own; a seal that was removed after its day is taken to have it. Null without any. */
-async function newestRecord(parts: SealParts, newest: PublicSeal): Promise<SealRecord | null> {
-  const keys = new Set(await parts.privateStore.list('seals/'))
-  for (let n = newest.seal.n; n > 0; n--) {
-    const record = keys.has(recordKey(n)) ? await readRecord(parts, n) : null
-    const seal = record && (await readSeal(key => parts.store.read(key), sealKey(n)))
-    if (record !== null && (seal === null || isRecordOf(record, seal))) return record
+/**
+ * The newest sound record, null without any, and the seals up to `n` that are not opened and have none, newest first. A seal that
+ * was removed after its day is taken to have its own.
+ */
+async function readRecords(parts: SealParts, n: number) {
+  const { store, privateStore } = parts
+  const seals = await readSeals(key => store.read(key))
+  const opened = (await store.list(`${SEALS_PREFIX}openings/`)).at(-1) ?? ''
+  const done = seals.findLast(({ seal }) => openingKey(dateOf(seal)) <= opened)?.seal.n ?? 0
+  const byNumber = new Map(seals.map(each => [each.seal.n, each]))
+  const keys = new Set(await privateStore.list('seals/'))
+  const lost: { lost_from: number; lost_to: number }[] = []
+  let last: SealRecord | null = null
+  for (let at = n; at > done || (at > 0 && last === null); at--) {
+    const record = keys.has(recordKey(at)) ? await readRecord(parts, at) : null
+    const seal = byNumber.get(at)
+    if (record !== null && (seal === undefined || isRecordOf(record, seal))) last ??= record
+    else if (at > done && lost.at(-1)?.lost_from === at + 1) lost.at(-1)!.lost_from = at
+    else if (at > done) lost.push({ lost_from: at, lost_to: at })
   }
-  return null
+  return { last, lost }
 }
 
 /** What the chain has by what Redis has: a restored one may lack the last signal, and has the events up to one that is in both. */

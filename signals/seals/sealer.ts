@@ -1,6 +1,5 @@
 // The sealer: what was acknowledged goes into a private record, and its digest into a public seal (docs/decisions/2026-11-27-seals.md).
 // Every step can be repeated, by this process or another one, and then writes the same bytes.
-import { isDeepStrictEqual } from 'node:util'
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
@@ -49,9 +48,6 @@ function refuse(fault: string, remedy: string): never {
 export const readRecord = async ({ privateStore }: Pick<SealParts, 'privateStore'>, n: number) =>
   (await readDocument(privateStore, seals.recordKey(n), seals.sealRecord)) ?? null
 
-export const isRecordOf = (record: seals.SealRecord, { seal }: PublicSeal): boolean =>
-  isDeepStrictEqual(seals.sealOf(record, seal.prev), seal)
-
 export const keyIdOf = (origin: string): string => origin.split('/')[1] ?? ''
 
 /**
@@ -77,7 +73,8 @@ export async function assertMaySeal(parts: SealParts) {
       refuse(`Redis is a backup of ${state.restored}, and the stores may be as old`, bring('both stores'))
     if (now() < toMs) refuse(times, 'set the clock, or wait until then')
     if (!isAnew) await assertSound(store, newest)
-    if (!isAnew && (record === null || !isRecordOf(record, newest))) refuse(other, bring('the private store'))
+    if (!isAnew && (record === null || !seals.isRecordOf(record, newest)))
+      refuse(other, bring('the private store'))
     if (pending === null && record !== null) await assertKept(redis, record)
   }
   const id = keyIdOf((pending ?? record)?.origin ?? `/${signer.keyId}`)

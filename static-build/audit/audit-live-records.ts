@@ -12,7 +12,9 @@ import { openSeals, type PublicSeal, type ReadPublic } from '#storage/seals/chai
 import { liveRecordsOf } from '#storage/seals/live-records.ts'
 import { type Check, checkOf } from './check.ts'
 
-const dataset = z.object({ data: z.object({ version: z.string(), window: z.object({ to: z.string() }) }) })
+const dataset = z.object({
+  data: z.object({ version: z.string(), embargo_days: z.number(), window: z.object({ to: z.string() }) }),
+})
 
 export async function readDataset(read: ReadPublic) {
   const bytes = await read('v1/dataset').catch(() => null) // without a version the service answers 503
@@ -31,16 +33,17 @@ const stats = z.object({
   }),
 })
 
-/** Recomputes what is published of the live record of every strategy from what is opened up to the end of the data. */
+/**
+ * Recomputes what is published of the live record of every strategy from what is opened up to the end of the data; `hidden` names
+ * those that are not in the catalogue.
+ */
 export async function checkRecords(
   read: ReadPublic,
   seals: readonly PublicSeal[],
   data: Awaited<ReturnType<typeof readDataset>>,
-): Promise<Check> {
-  if (data === null)
-    return checkOf('live', 'not looked at', [
-      '/v1/dataset has no version: nothing is compared with the seals',
-    ])
+): Promise<{ readonly check: Check; readonly hidden: readonly string[] }> {
+  const none = '/v1/dataset has no version: nothing is compared with the seals'
+  if (data === null) return { check: checkOf('live', 'not looked at', [none]), hidden: [] }
   const ask: Ask = async (path, shape) => {
     const address = pinnedPath(data.version, path)
     const found = shape.safeParse(parseJson((await read(address.slice(1))) ?? ''))
@@ -48,22 +51,21 @@ export async function checkRecords(
     throw new Error(`${address} is missing or has another form`)
   }
   const opened = await openSeals(read, seals, data.window.to)
-  const ids = (await ask('/v1/strategies', listing)).map(({ id }) => id)
-  const catalogue = ids.map(id => ({ id, bar_minutes: null }))
-  const { seals: chain, live } = liveRecordsOf(opened, seals, catalogue)
+  const listed = (await ask('/v1/strategies', listing)).map(({ id }) => ({ id, bar_minutes: null }))
+  const { seals: chain, live } = liveRecordsOf(opened, seals, listed)
   const faults: string[] = []
   const notes: string[] = []
-  for (const id of ids) {
+  for (const { id } of listed) {
     const found = await compareRecord(ask, id, live.get(id) ?? null, chain).catch(messageOf)
     if (typeof found === 'string') faults.push(found)
     else faults.push(...found.faults)
     if (typeof found !== 'string' && live.has(id)) notes.push(found.summary)
   }
-  notes.push(
-    ...chain.absent.map(id => `${id} was live and is not in the catalogue: its seals alone are known`),
+  const hidden = chain.absent.map(
+    id => `${id} was live and is not in the catalogue: its seals alone are known`,
   )
-  const summary = `${live.size} strategies were live, ${chain.absent.length} of them not in the catalogue; /live and /trades follow from the seals`
-  return checkOf('live', summary, faults, notes)
+  const summary = `${live.size} strategies were live, ${hidden.length} of them not in the catalogue; /live and /trades follow from the seals`
+  return { check: checkOf('live', summary, faults, [...notes, ...hidden]), hidden }
 }
 
 type Ask = <Data>(path: string, shape: z.ZodType<{ data: Data }>) => Promise<Data>

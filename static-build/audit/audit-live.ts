@@ -1,11 +1,12 @@
 // Checks sealed live signals from public bytes: the chain, the openings, and the live records that follow from them.
 import { z } from 'zod'
-import { toIsoInstant } from '#core/calendar.ts'
-import { openingKey, SEALS_PREFIX, sealKeyKey } from '#core/contract/seals.ts'
+import { toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { SEALS_PREFIX, sealKeyKey } from '#core/contract/seals.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import {
+  beginningsOf,
   chainFaults,
   gapsOf,
   type Opened,
@@ -14,17 +15,10 @@ import {
   type ReadPublic,
   readOriginKeys,
   readSeals,
+  stampTimes,
+  startsOf,
 } from '#storage/seals/chain.ts'
-import {
-  commitmentTo,
-  commitmentToItem,
-  dateOf,
-  parseBatch,
-  parseItem,
-  parseOpening,
-  SEAL_MS,
-  seqOf,
-} from '#storage/seals/seal.ts'
+import { commitmentTo, commitmentToItem, dateOf, parseBatch, parseItem, seqOf } from '#storage/seals/seal.ts'
 import { parsePublicKey } from '#storage/signature.ts'
 import { provenTimes } from './audit-clock.ts'
 import { checkRecords, readDataset } from './audit-live-records.ts'
@@ -33,7 +27,14 @@ import { type Check, checkOf } from './check.ts'
 import { entryPlace, type PublicReader, sealStampPlace } from './reader.ts'
 
 /** What a monitor keeps of the chain that it saw. */
-export const seenChain = z.object({ n: z.int(), digest: z.string(), keys: z.array(z.string()) })
+export const seenChain = z.object({
+  n: z.int(),
+  digest: z.string(),
+  keys: z.array(z.string()),
+  opened_to: z.string().nullable(),
+  /** Beginnings of chains, lost seals, and strategies that are not in the catalogue: each is a fault once. */
+  known: z.array(z.string()),
+})
 export type SeenChain = z.infer<typeof seenChain>
 
 export type LiveOrder = {
@@ -50,26 +51,32 @@ export type LiveOrder = {
 /** Checks everything that is sealed; every fault is found in one run. `seen` is null if the chain could not be read. */
 export async function auditLive(order: LiveOrder) {
   const read = remembering(order.reader)
+  const { nowMs, seen, tsaCa, receipts } = order
   try {
-    const seals = await readSeals(read)
+    const seals = await readSeals(read, nowMs + HOUR_MS)
     const newest = seals.at(-1)
     if (newest === undefined)
       throw new Error(`there are no seals at /${SEALS_PREFIX}: nothing live is sealed there`)
     const keys = await checkKeys(read, seals, order)
     const data = await readDataset(read)
     const opened = await openSeals(read, seals, '9999-12-31')
+    const chain = checkChain(seals, keys.pemOf, seen)
+    const openings = checkOpenings(order, seals, opened, data)
+    const records = await checkRecords(read, seals, data)
+    const known = [...chain.notes, ...lostNotes(opened), ...records.hidden]
+    const news = known.filter(each => seen !== null && !seen.known.includes(each))
     const checks = [
       keys.check,
-      checkChain(seals, keys.pemOf, order.seen),
+      chain,
       await checkTimes(order, read, seals),
-      checkOpenings(order, seals, opened, data?.window.to ?? ''),
-      ...(order.tsaCa === null ? [] : [await checkStamps(order, order.tsaCa, seals, read)]),
-      ...(order.receipts === null ? [] : [checkReceipts(order.receipts, seals, opened)]),
-      await checkRecords(read, seals, data),
+      openings,
+      ...(tsaCa === null ? [] : [await checkStamps(order, tsaCa, seals, opened)]),
+      ...(receipts === null ? [] : [checkReceipts(receipts, seals, opened)]),
+      records.check,
+      ...(seen === null ? [] : [checkOf('news', `${news.length} facts that the state does not have`, news)]),
     ]
-    const { n } = newest.seal
-    const seen = { n, digest: newest.digest, keys: keys.trusted.map(({ pem }) => pem) }
-    return { checks, seen, trusted: keys.trusted }
+    const kept = { n: newest.seal.n, digest: newest.digest, keys: keys.trusted.map(({ pem }) => pem) }
+    return { checks, seen: { ...kept, opened_to: opened.openedTo, known }, trusted: keys.trusted }
   } catch (error) {
     return { checks: [checkOf('chain', 'it cannot be read', [messageOf(error)])], seen: null, trusted: [] }
   }
@@ -112,9 +119,6 @@ async function checkKeys(read: ReadPublic, seals: readonly PublicSeal[], { keys,
   return { check: checkOf('keys', `${ids}, ${how}`, faults), trusted: [...trusted], pemOf }
 }
 
-const startsOf = (seals: readonly PublicSeal[]): readonly PublicSeal[] =>
-  seals.filter(({ seal }, i) => seal.origin !== seals[i - 1]?.seal.origin)
-
 function checkChain(
   seals: readonly PublicSeal[],
   pemOf: (origin: string) => string | null,
@@ -127,7 +131,7 @@ function checkChain(
       `seal ${seen.n} was seen here before and is ${same === undefined ? 'gone' : 'another one'}: another chain is shown now`,
     )
   const [first, last] = [seals[0]!.seal, seals.at(-1)!.seal]
-  const gaps = gapsOf(seals, SEAL_MS)
+  const gaps = gapsOf(seals)
   const notes = startsOf(seals).map(({ seal }) => `seal ${seal.n} begins the chain ${seal.origin}`)
   const summary =
     `${seals.length} seals from ${toIsoInstant(first.fromMs)} to ${toIsoInstant(last.toMs)}, each signed and with the digest of the ` +
@@ -136,9 +140,13 @@ function checkChain(
 }
 
 const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+/** A seal is published 20 s after its end, and ends ten minutes after the one before: what is older is chosen with hindsight. */
+const OLDEST_MS = 20 * MINUTE_MS
 
 /** Clocks are not all alike. */
-const AHEAD_MS = 60_000
+const AHEAD_MS = MINUTE_MS
 
 const logEntry = z.object({ at: z.string() })
 
@@ -151,7 +159,7 @@ async function checkTimes(
   const faults: string[] = []
   if (toMs > nowMs + AHEAD_MS)
     faults.push(`seal ${n} ends at ${toIsoInstant(toMs)}, which is ahead of this clock`)
-  if (toMs < nowMs - HOUR_MS)
+  if (toMs < nowMs - OLDEST_MS)
     faults.push(
       `seal ${n} of ${toIsoInstant(toMs)} is the newest: nothing is sealed since, or newer seals are withheld`,
     )
@@ -168,80 +176,86 @@ async function checkTimes(
     else if (Date.parse(at) > seal.toMs)
       faults.push(`seal ${seal.n} of ${toIsoInstant(seal.toMs)} names an entry of ${at}: it is dated back`)
   }
-  const summary = `the newest ends at ${toIsoInstant(toMs)} by the publisher's clock; seals name ${named.length} entries of the log of versions`
+  const minutes = Math.max(0, Math.round((nowMs - toMs) / MINUTE_MS))
+  const summary = `the newest ended ${minutes} minutes ago by the publisher's clock; seals name ${named.length} entries of the log of versions`
   return checkOf('times', summary, faults)
 }
 
 function checkOpenings(
-  { tsaCa }: LiveOrder,
+  { nowMs, seen, tsaCa }: LiveOrder,
   seals: readonly PublicSeal[],
   opened: Opened,
-  end: string,
+  data: Awaited<ReturnType<typeof readDataset>>,
 ): Check {
-  const { items, lost, skipped, openedTo, stampedBy, faults: found } = opened
+  const { items, lost, skipped, stamps, faults: found } = opened
+  const [openedTo, end] = [opened.openedTo ?? '', data?.window.to ?? '']
   const faults = [...found]
-  const withheld = datesOf(seals).find(date => date > (openedTo ?? '') && date <= end)
-  if (withheld !== undefined)
+  const closed = [...new Set(seals.map(({ seal }) => dateOf(seal)))].filter(date => date > openedTo)
+  const over = data === null ? '' : toIsoDate(toEpochDay(nowMs) - data.embargo_days - NIGHTS)
+  const [withheld = ''] = closed
+  if (withheld !== '' && withheld <= end)
     faults.push(`the seals of ${withheld} are not opened, although data are published up to ${end}`)
-  const starts = startsOf(seals)
+  else if (withheld !== '' && withheld <= over)
+    faults.push(
+      `the seals of ${withheld} are not opened, although the embargo of ${data?.embargo_days} days is over`,
+    )
+  const before = seals.findLast(({ seal }) => dateOf(seal) <= (seen?.opened_to ?? ''))?.seal.n ?? 0
+  const known = new Set(seen?.known.flatMap(each => /^seal \d+ is lost/.exec(each) ?? []))
   for (const { n } of lost)
-    if (!starts.some(({ seal }) => seal.n > n))
-      faults.push(`seal ${n} is said to be lost, and no chain begins after it`)
-  const reasons = new Map(
-    items.map(({ n, item }) => [n, whyAnew(item)] as const).filter(([, why]) => why !== null),
-  )
-  for (const { seal } of starts.slice(1))
-    if (dateOf(seal) <= (openedTo ?? '') && !reasons.has(seal.n))
+    if (n <= before && !known.has(`seal ${n} is lost`))
+      faults.push(`seal ${n} was opened when it was seen before, and is said to be lost now`)
+  const begun = beginningsOf(items)
+  for (const { seal } of startsOf(seals).slice(1))
+    if (dateOf(seal) <= openedTo && !begun.some(({ n }) => n === seal.n))
       faults.push(`seal ${seal.n} begins another chain, and what was sealed does not say why`)
   const notes = [
-    ...[...reasons].map(([n, why]) => `seal ${n} begins another chain. Reason: ${why}`),
-    ...lost.map(({ n, why }) => `seal ${n} is lost for ever. Reason: ${why}`),
+    ...begun.map(({ n, why }) => `seal ${n} begins another chain. Reason: ${why}`),
+    ...lostNotes(opened),
     ...skipped.map(({ from, to }) => `no signal has a number from ${from} to ${to}`),
   ]
-  if (stampedBy !== null && tsaCa === null)
-    notes.push(`time stamps of ${stampedBy} were not checked: name its certificate with --tsa-ca`)
+  if (stamps.length > 0 && tsaCa === null)
+    notes.push(
+      `${stamps.length} time stamps name ${stamps.at(-1)!.by}, as the publisher states: check them with --tsa-ca`,
+    )
   const signals = items.filter(({ item }) => seqOf(item) !== null).length
-  const summary = `opened up to ${openedTo ?? 'no day yet'}: ${signals} signals and ${items.length - signals} events`
-  const missing = `, ${lost.length} seals lost, ${skipped.length} holes in the numbers`
-  return checkOf('openings', summary + (lost.length + skipped.length > 0 ? missing : ''), faults, notes)
+  const summary =
+    `opened up to ${opened.openedTo ?? 'no day yet'}: ${signals} signals and ${items.length - signals} events, ${lost.length} seals ` +
+    `lost, ${skipped.length} holes in the numbers; ${closed.length} days are sealed and not opened`
+  return checkOf('openings', summary, faults, notes)
 }
 
-const datesOf = (seals: readonly PublicSeal[]): readonly string[] => [
-  ...new Set(seals.map(({ seal }) => dateOf(seal))),
-]
+/** A build opens the last day of its data in the night after it, and may fail once. */
+const NIGHTS = 2
 
-/** The reason in an item that begins a chain after another one; null of others. */
-function whyAnew(item: string): string | null {
-  const found = parseItem(item)
-  return found?.kind === 'event' && found.event.event === 'begin_anew' ? (found.event.why ?? 'none') : null
-}
+const lostNotes = ({ lost }: Opened) => lost.map(({ n, why }) => `seal ${n} is lost for ever. Reason: ${why}`)
 
+/** How long after its end each opened seal was seen by the authority, by its own stamp or that of a later one. */
 async function checkStamps(
   { reader }: LiveOrder,
   tsaCa: string,
   seals: readonly PublicSeal[],
-  read: ReadPublic,
+  { stamps, openedTo }: Opened,
 ): Promise<Check> {
-  const openings = await Promise.all(
-    datesOf(seals).map(async date => parseOpening((await read(openingKey(date))) ?? new Uint8Array())),
-  )
-  const claimed = openings.flatMap(opening => opening?.stamps ?? [])
-  const bySeal = new Map(seals.map(each => [each.seal.n, each]))
-  const subjects = claimed.map(({ n }) => {
-    const digest = Buffer.from(bySeal.get(n)?.digest ?? '', 'base64').toString('hex')
+  const digests = new Map(seals.map(({ seal, digest }) => [seal.n, digest]))
+  const subjects = stamps.map(({ n }) => {
+    const digest = Buffer.from(digests.get(n) ?? '', 'base64').toString('hex')
     return { name: `seal ${n}`, place: sealStampPlace(n), sha256: digest }
   })
   const found = await provenTimes(reader, subjects, tsaCa)
   const faults = found.flatMap((each, i) => {
     if ('told' in each) return each.told
-    const { n, at } = claimed[i]!
+    const { n, at } = stamps[i]!
     return each.at === at
       ? []
       : `the opening says that seal ${n} was stamped at ${at}, and not so: ${each.line}`
   })
-  const delays = claimed.map(({ n, at }) => Date.parse(at) - (bySeal.get(n)?.seal.toMs ?? 0))
-  const latest = Math.ceil(Math.max(0, ...delays) / 60_000)
-  const summary = `${claimed.length} opened seals are time-stamped by an authority that is trusted here, at most ${latest} minutes after their end`
+  const own = seals.filter(({ seal }) => dateOf(seal) <= (openedTo ?? ''))
+  const times = stampTimes(own, stamps)
+  const delays = own.flatMap(({ seal: { n, toMs } }) => (times.has(n) ? [times.get(n)! - toMs] : []))
+  const latest = Math.ceil(delays.reduce((most, each) => Math.max(most, each), 0) / MINUTE_MS)
+  const summary =
+    `${stamps.length} time stamps by an authority that is trusted here: ${delays.length} of ${own.length} opened seals have one at or ` +
+    `after them, at most ${latest} minutes after their end, and ${own.length - delays.length} have none`
   return checkOf('stamps', summary, faults)
 }
 
@@ -261,18 +275,24 @@ function checkReceipts(text: string, seals: readonly PublicSeal[], { items, open
       faults.push(`line ${i + 1} of the receipts is neither a signal nor an answer of /v1/signals/seals`)
   }
   const opened = new Set(items.map(({ n, item }) => `${n} ${item}`))
+  const delays = [0]
   for (const [seq, item] of delivered) {
     const row = rows.get(seq)
-    const seal = seals.find(each => each.seal.n === row?.n)?.seal
+    const seal = row && seals.find(each => each.seal.n === row.n)?.seal
     if (row === undefined) faults.push(`signal ${seq} was delivered and has no receipt: it is not sealed`)
     else if (seal === undefined || commitmentTo(row.s_n, row.batch) !== seal.commitment)
       faults.push(
         `the receipt of signal ${seq} is not of seal ${row.n} of this chain: another chain was shown to its client`,
       )
-    else if (!parseBatch(row.batch).commitments.includes(commitmentToItem(row.r, item)))
+    else if (!parseBatch(row.batch)?.commitments.includes(commitmentToItem(row.r, item)))
       faults.push(`signal ${seq} is not in seal ${row.n} as it was delivered`)
     else if (dateOf(seal) <= (openedTo ?? '') && !opened.has(`${row.n} ${item}`))
       faults.push(`signal ${seq} is in seal ${row.n}, and is not what was opened of it`)
+    const found = parseItem(item)
+    if (seal !== undefined && found?.kind === 'signal')
+      delays.push(seal.toMs - Date.parse(found.signal.timestamp))
   }
-  return checkOf('receipts', `${delivered.size} delivered signals, each in its seal`, faults)
+  const latest = Math.ceil(Math.max(...delays) / MINUTE_MS)
+  const summary = `${delivered.size} delivered signals, each in its seal, which ends at most ${latest} minutes after the time in the signal`
+  return checkOf('receipts', summary, faults)
 }

@@ -28,7 +28,7 @@ export type Check = {
 }
 
 type CheckOfLog = 'keys' | 'log' | 'clock' | 'stamps' | 'head' | 'signatures' | 'derived'
-type CheckOfSeals = 'chain' | 'times' | 'openings' | 'receipts' | 'live'
+type CheckOfSeals = 'chain' | 'times' | 'openings' | 'receipts' | 'live' | 'news'
 type CheckOfVersion = 'manifest' | 'documents' | 'files' | 'snapshot' | 'program'
 
 export const toCheck = (

@@ -1,10 +1,12 @@
 // Reads and checks the public side of sealed signals: the chain of seals, and what was opened of it.
 import pMap from 'p-map'
+import { toIsoInstant } from '#core/calendar.ts'
 import { openingKey, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { parsePublicKey } from '../signature.ts'
 import {
   batchOf,
   batchSalt,
+  beginningOf,
   commitmentTo,
   commitmentToItem,
   dateOf,
@@ -19,6 +21,7 @@ import {
   parseItem,
   parseOpening,
   parseSeal,
+  SEAL_MS,
   type Seal,
   sealCheck,
   seqOf,
@@ -60,12 +63,18 @@ export async function readNewestSeal(read: ReadPublic): Promise<PublicSeal | nul
 
 /**
  * All seals, oldest first: a file for each day that is over, else one by one. What is missing is left out, and `chainFaults`
- * reports it. The first seal is never removed, because its day is where the days begin.
+ * reports it. The first seal is never removed, because its day is where the days begin. Throws before it reads more if the newest
+ * one ends after `latestMs`, or has a number that the time since the first is too short for.
  */
-export async function readSeals(read: ReadPublic): Promise<readonly PublicSeal[]> {
+export async function readSeals(read: ReadPublic, latestMs = Infinity): Promise<readonly PublicSeal[]> {
   const newest = await readNewestSeal(read)
   const first = await readSeal(read, sealKey(1))
   if (newest === null || first === null) return newest === null ? [] : [newest]
+  const { n, toMs } = newest.seal
+  if (toMs > latestMs || n > (toMs - first.seal.fromMs) / SEAL_MS + 1)
+    throw new Error(
+      `seal ${n} cannot end at ${toIsoInstant(toMs)}: each takes ten minutes, and this is not in the future`,
+    )
   const dates = daysBetween(dateOf(first.seal), dateOf(newest.seal))
   const days = await pMap(dates, date => readDay(read, date), { concurrency: READS_AT_ONCE })
   const found = new Map(days.flat().map(each => [each.seal.n, each]))
@@ -80,30 +89,31 @@ async function readDay(read: ReadPublic, date: string): Promise<readonly PublicS
   return bytes === null ? [] : splitSeals(bytes).map(each => toPublic(key, each))
 }
 
-/** What is wrong with a chain, one sentence each; `publicKeyOf` gives the key in PEM form of an origin, null if it is not trusted. */
+/** The first seal of each origin. */
+export const startsOf = (seals: readonly PublicSeal[]): readonly PublicSeal[] =>
+  seals.filter(({ seal }, i) => seal.origin !== seals[i - 1]?.seal.origin)
+
+/**
+ * What is wrong with a chain, one sentence each; `publicKeyOf` gives the key in PEM form of an origin, null if it is not trusted.
+ * Without it no signature is checked, which is most of the work.
+ */
 export function chainFaults(
   seals: readonly PublicSeal[],
-  publicKeyOf: (origin: string) => string | null,
+  publicKeyOf?: (origin: string) => string | null,
 ): readonly string[] {
-  const faults: string[] = []
-  const origins = new Set(seals.map(({ seal }) => seal.origin))
-  const keys = [...origins].flatMap(origin => {
-    const key = publicKeyOf(origin)
-    return key === null ? [] : [[origin, sealCheck(key)] as const]
-  })
-  const checks = new Map(keys)
-  for (const [i, { seal, bytes }] of seals.entries()) {
-    const before = seals[i - 1]
-    if (!checks.get(seal.origin)?.(bytes))
-      faults.push(`seal ${seal.n} is not signed by the key of ${seal.origin}`)
-    faults.push(...stepFaults(seal, before))
-  }
-  return faults
+  const checks = new Map(
+    startsOf(seals).map(({ seal: { origin } }) => {
+      const key = publicKeyOf?.(origin) ?? null
+      return [origin, key === null ? null : sealCheck(key)] as const
+    }),
+  )
+  return seals.flatMap(({ seal, bytes }, i) => [
+    ...(publicKeyOf === undefined || checks.get(seal.origin)?.(bytes)
+      ? []
+      : [`seal ${seal.n} is not signed by the key of ${seal.origin}`]),
+    ...stepFaults(seal, seals[i - 1]),
+  ])
 }
-
-/** The same without signatures, which are most of the work: whether each seal continues the one before. */
-export const linkFaults = (seals: readonly PublicSeal[]): readonly string[] =>
-  seals.flatMap(({ seal }, i) => stepFaults(seal, seals[i - 1]))
 
 function stepFaults(seal: Seal, before: PublicSeal | undefined): readonly string[] {
   const { n } = seal
@@ -157,8 +167,8 @@ export type Opened = {
   readonly lost: readonly { readonly n: number; readonly why: string }[]
   /** Numbers of signals that no batch has, although later ones do. */
   readonly skipped: readonly { readonly from: number; readonly to: number }[]
-  /** The name in the newest time stamp; null without any. */
-  readonly stampedBy: string | null
+  /** As the publisher states them. */
+  readonly stamps: Opening['stamps']
   /** The last day that is opened, ISO; null before the first. */
   readonly openedTo: string | null
 }
@@ -169,44 +179,43 @@ export async function openSeals(
   seals: readonly PublicSeal[],
   until: string,
 ): Promise<Opened> {
-  const days = Map.groupBy(seals, ({ seal }) => dateOf(seal))
-  const dates = [...days.keys()].filter(date => date <= until)
-  const openings = await pMap(dates, async date => [date, await readOpening(read, date)] as const, {
-    concurrency: READS_AT_ONCE,
-  })
-  const last = openings.findLast(([, opening]) => opening !== null)?.[0] ?? null
-  const stamps = openings.flatMap(([, opening]) => opening?.stamps ?? [])
+  const days = [...Map.groupBy(seals, ({ seal }) => dateOf(seal))].filter(([date]) => date <= until)
+  const openings = await pMap(days, ([date]) => readOpening(read, date), { concurrency: READS_AT_ONCE })
+  const last = openings.findLastIndex(opening => opening !== null)
+  const openedTo = days[last]?.[0] ?? null
+  const stamps = openings.flatMap(opening => opening?.stamps ?? [])
+  const stamped = stampTimes(seals, stamps)
   const faults: string[] = []
   const items: OpenedItem[] = []
   const lost: Opened['lost'][number][] = []
   const skipped: Opened['skipped'][number][] = []
-  let seq: number | null = 0
+  let seq: number | null = null
   let origin: string | null = null
-  for (const [date, opening] of openings) {
-    if (last === null || date > last) break
-    if (opening === null) {
-      faults.push(`the seals of ${date} are not opened, although those of ${last} are`)
-      seq = null
-      continue
-    }
-    for (const { seal } of days.get(date) ?? []) {
-      if (seal.origin !== origin) seq = null // a new chain goes on with what its service has, and its first seal is listed
-      origin = seal.origin
-      const line = opening.lines.find(({ n }) => n === seal.n)
-      if (line !== undefined && 'lost' in line) {
-        lost.push({ n: seal.n, why: line.lost })
-        seq = null
-        continue
+  for (const [i, [date, own]] of days.slice(0, last + 1).entries()) {
+    const opening = openings[i] ?? null
+    if (opening === null)
+      faults.push(`the seals of ${date} are not opened, although those of ${openedTo} are`)
+    else if (!isOf(own, opening.lines) || !isOf(own, opening.stamps))
+      faults.push(`the opening of ${date} has lines twice, in another order, or of other seals`)
+    const lines = new Map(opening?.lines.map(line => [line.n, line]))
+    for (const { seal } of own) {
+      const line = lines.get(seal.n)
+      if (line !== undefined && 'lost' in line) lost.push({ n: seal.n, why: line.lost })
+      if (opening === null || (line !== undefined && 'lost' in line)) seq = null
+      else {
+        const found = openSeal(seal, opening.day_key, line, seq, seal.origin !== origin)
+        faults.push(...found.faults)
+        skipped.push(...found.skipped)
+        seq = found.last
+        const times = { sealedMs: seal.toMs, stampedMs: stamped.get(seal.n) ?? null }
+        items.push(...found.items.map(item => ({ n: seal.n, item, ...times })))
       }
-      const found = openSeal(seal, opening.day_key, line, seq)
-      faults.push(...found.faults)
-      skipped.push(...found.skipped)
-      seq = found.last
-      const stampedMs = stampOf(seal.n, stamps)
-      items.push(...found.items.map(item => ({ n: seal.n, item, sealedMs: seal.toMs, stampedMs })))
+      origin = seal.origin
     }
   }
-  return { items, faults, lost, skipped, stampedBy: stamps.at(-1)?.by ?? null, openedTo: last }
+  const isOpened = ({ seal }: PublicSeal) => dateOf(seal) <= (openedTo ?? '')
+  faults.push(...lossFaults(seals, isOpened, items, lost))
+  return { items, faults, lost, skipped, stamps, openedTo }
 }
 
 async function readOpening(read: ReadPublic, date: string): Promise<Opening | null> {
@@ -217,24 +226,74 @@ async function readOpening(read: ReadPublic, date: string): Promise<Opening | nu
   throw new Error(`${openingKey(date)} is not an opening: it was altered; restore it from a copy`)
 }
 
-/** The first stamp of this seal or a later one proves when it was there. */
-function stampOf(n: number, stamps: Opening['stamps']): number | null {
-  const stamp = stamps.find(each => each.n >= n)
-  return stamp === undefined ? null : Date.parse(stamp.at)
+/** Whether some lines are of these seals, at most one of each, in their order. */
+function isOf(seals: readonly PublicSeal[], lines: readonly { readonly n: number }[]): boolean {
+  const named = new Set(lines.map(({ n }) => n))
+  const own = seals.flatMap(({ seal: { n } }) => (named.has(n) ? [n] : []))
+  return own.length === lines.length && lines.every(({ n }, i) => n === own[i])
 }
 
-/** Opens one seal. Without a line of its own it has to be empty. `seq` is the last number before it, null if that is not known. */
+/** The first stamp of each seal or a later one, which proves when it was there; epoch milliseconds. Both ascend. */
+export function stampTimes(
+  seals: readonly PublicSeal[],
+  stamps: Opening['stamps'],
+): ReadonlyMap<number, number> {
+  let next = 0
+  return new Map(
+    seals.flatMap(({ seal: { n } }) => {
+      while (stamps[next] !== undefined && stamps[next]!.n < n) next++
+      const stamp = stamps[next]
+      return stamp === undefined ? [] : [[n, Date.parse(stamp.at)] as const]
+    }),
+  )
+}
+
+/** What the items that begin a chain anew say, each with its seal. */
+export const beginningsOf = (items: readonly Pick<OpenedItem, 'n' | 'item'>[]) =>
+  items.flatMap(({ n, item }) => {
+    const found = beginningOf(item)
+    return found === null ? [] : [{ n, ...found }]
+  })
+
+/**
+ * A seal is lost if and only if a later beginning of a chain says so, which was sealed before its opening: else a publisher chooses
+ * when he opens. One that is not opened yet may still say so.
+ */
+function lossFaults(
+  seals: readonly PublicSeal[],
+  isOpened: (seal: PublicSeal) => boolean,
+  items: Opened['items'],
+  lost: Opened['lost'],
+): readonly string[] {
+  const starts = startsOf(seals)
+  const said = beginningsOf(items).filter(({ n }) => starts.some(({ seal }) => seal.n === n))
+  const [isLost, isPending] = [new Set(lost.map(({ n }) => n)), starts.some(start => !isOpened(start))]
+  return seals.filter(isOpened).flatMap(({ seal: { n } }) => {
+    const isSaid = said.some(each => n < each.n && each.from <= n && n <= each.to)
+    if (isLost.has(n) && !isSaid && !isPending)
+      return [`seal ${n} is said to be lost, and no chain that begins after it says so`]
+    return isSaid && !isLost.has(n) ? [`seal ${n} is opened, and a later beginning says that it is lost`] : []
+  })
+}
+
+/**
+ * Opens one seal. Without a line of its own it has to be empty. `seq` is the last number before it, null if that is not known; the
+ * first seal of a chain may go on with a higher one.
+ */
 function openSeal(
   seal: Seal,
   dayKey: string,
   line: Extract<OpeningLine, { batch: string }> | undefined,
   seq: number | null,
+  isStart: boolean,
 ) {
   const batch = line?.batch ?? batchOf(seq ?? 0, [])
-  const { after, commitments } = parseBatch(batch)
   const { day_key: key = dayKey, items = [] } = line ?? {}
   const faults: string[] = []
   const skipped: { from: number; to: number }[] = []
+  const parsed = parseBatch(batch)
+  if (parsed === null) faults.push(`the batch of seal ${seal.n} has another form`)
+  const { after, commitments } = parsed ?? { after: seq ?? 0, commitments: [] }
   if (commitmentTo(batchSalt(key, seal.n), batch) !== seal.commitment)
     faults.push(
       `what is opened of seal ${seal.n} is not what was sealed: a signal was altered, added or left out`,
@@ -246,8 +305,9 @@ function openSeal(
     faults.push(`seal ${seal.n} has an item that is neither a signal nor an event`)
   if (!isEach || items.length !== commitments.length)
     faults.push(`seal ${seal.n} has ${commitments.length} items, and those that are opened are others`)
-  if (seq !== null && after !== seq)
+  if (seq !== null && after !== seq && !isStart)
     faults.push(`seal ${seal.n} begins after signal ${after}, and the seals before it end with signal ${seq}`)
+  if (seq !== null && after > seq && isStart) skipped.push({ from: seq + 1, to: after })
   let last = after
   for (const each of items.map(seqOf).filter(each => each !== null)) {
     if (each <= last)
@@ -258,9 +318,10 @@ function openSeal(
   return { items, last, skipped, faults }
 }
 
-/** A gap of the service: one seal that spans more than it should. */
+/** Gaps of the service: seals that span more than they should. UTC instants. */
 export const gapsOf = (
   seals: readonly PublicSeal[],
-  lengthMs: number,
-): readonly Pick<Seal, 'n' | 'fromMs' | 'toMs'>[] =>
-  seals.flatMap(({ seal: { n, fromMs, toMs } }) => (toMs - fromMs > lengthMs ? [{ n, fromMs, toMs }] : []))
+): readonly { readonly from: string; readonly to: string }[] =>
+  seals.flatMap(({ seal: { fromMs, toMs } }) =>
+    toMs - fromMs > SEAL_MS ? [{ from: toIsoInstant(fromMs), to: toIsoInstant(toMs) }] : [],
+  )

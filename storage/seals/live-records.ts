@@ -7,8 +7,8 @@ import {
   type LiveSignal,
   type SealsRecord,
 } from '#core/dataset/live-record.ts'
-import { gapsOf, type Opened, type OpenedItem, type PublicSeal } from './chain.ts'
-import { dateOf, parseItem, SEAL_MS } from './seal.ts'
+import { gapsOf, type Opened, type OpenedItem, type PublicSeal, startsOf } from './chain.ts'
+import { dateOf, parseItem } from './seal.ts'
 
 type Of<Item> = { readonly alias: string; readonly item: Item }
 
@@ -64,22 +64,20 @@ function toEvent({ n, item, sealedMs }: OpenedItem, position: number) {
 }
 
 function toSealsRecord(
-  { openedTo, lost, skipped, stampedBy }: Opened,
+  { openedTo, lost, skipped, stamps }: Opened,
   all: readonly PublicSeal[],
 ): Omit<SealsRecord, 'absent'> {
   const seals = all.filter(({ seal }) => openedTo !== null && dateOf(seal) <= openedTo)
-  const starts = seals.filter(({ seal }, i) => seal.origin !== seals[i - 1]?.seal.origin)
+  const newest = seals.at(-1)
   return {
     since: toIsoInstant(all[0]?.seal.fromMs ?? 0),
     opened_to: openedTo,
     seals: seals.length,
-    gaps: gapsOf(seals, SEAL_MS).map(({ fromMs, toMs }) => ({
-      from: toIsoInstant(fromMs),
-      to: toIsoInstant(toMs),
-    })),
+    newest: newest ? { n: newest.seal.n, digest: newest.digest } : null,
+    gaps: gapsOf(seals),
     lost,
     skipped,
-    stamped_by: stampedBy,
-    origins: starts.map(({ seal: { origin, n } }) => ({ origin, n })),
+    stamped_by: stamps.at(-1)?.by ?? null,
+    origins: startsOf(seals).map(({ seal: { origin, n } }) => ({ origin, n })),
   }
 }

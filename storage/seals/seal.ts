@@ -1,6 +1,7 @@
 // The formats of sealed signals (docs/decisions/2026-11-27-seals.md): a seal is public at once and says nothing; its batch is
 // private until the opening of its day.
 import { createHash, createHmac, createPublicKey, verify } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import {
   DAY_MS,
@@ -86,10 +87,24 @@ const SHAPE = new RegExp(
 
 /** The seal that some bytes hold, or null if they hold none. Does not check the signature. */
 export function parseSeal(bytes: Uint8Array): Seal | null {
-  const [, origin = '', n, from = '', to = '', commitment = '', prev = '', entrySeq, entrySha256 = '', name] =
-    SHAPE.exec(Buffer.from(bytes).toString()) ?? []
+  const [
+    ,
+    origin = '',
+    n,
+    from = '',
+    to = '',
+    commitment = '',
+    prev = '',
+    entrySeq,
+    entrySha256 = '',
+    name,
+    signature = '',
+  ] = SHAPE.exec(Buffer.from(bytes).toString()) ?? []
   const [fromMs, toMs] = [parseIsoInstant(from), parseIsoInstant(to)]
-  if (fromMs === null || toMs === null || name !== origin) return null
+  const isCanonical = [commitment, prev, entrySha256, signature].every(
+    each => base64(Buffer.from(each, 'base64')) === each,
+  )
+  if (fromMs === null || toMs === null || name !== origin || !isCanonical) return null
   return { n: Number(n), origin, fromMs, toMs, commitment, prev, entrySeq: Number(entrySeq), entrySha256 }
 }
 
@@ -151,12 +166,12 @@ export const commitmentToItem = (salt: string, item: string): string =>
 export const batchOf = (after: number, commitments: readonly string[]): string =>
   [`after ${after}`, ...commitments, ''].join('\n')
 
-export function parseBatch(batch: string): {
-  readonly after: number
-  readonly commitments: readonly string[]
-} {
+/** What a batch says; null if it has any other form, in which something could be hidden. */
+export function parseBatch(batch: string) {
   const [first = '', ...lines] = batch.split('\n')
-  return { after: Number(first.replace('after ', '')), commitments: lines.slice(0, -1) }
+  const [, after] = /^after (0|[1-9]\d{0,14})$/.exec(first) ?? []
+  const isWhole = lines.pop() === '' && lines.every(line => /^[0-9a-f]{64}$/.test(line))
+  return after === undefined || !isWhole ? null : { after: Number(after), commitments: lines }
 }
 
 // Items: a signal, byte for byte as it was delivered, or an event.
@@ -180,17 +195,25 @@ export type SealEvent = Readonly<z.infer<typeof sealEvent>>
 
 /** The number of a signal; null of an event. */
 export function seqOf(item: string): number | null {
-  const { seq } = (parseJson(Buffer.from(item)) ?? {}) as { seq?: unknown }
-  return typeof seq === 'number' ? seq : null
+  const { seq, event } = (parseJson(item) ?? {}) as { seq?: unknown; event?: unknown }
+  return typeof seq === 'number' && event === undefined ? seq : null
 }
 
 /** An item as what it is; null if it is neither. */
 export function parseItem(item: string) {
-  const value = parseJson(Buffer.from(item))
-  const found = signal.safeParse(value)
-  if (found.success) return { kind: 'signal', signal: found.data } as const
+  const value = parseJson(item)
+  const found = seqOf(item) === null ? null : signal.safeParse(value)
+  if (found?.success) return { kind: 'signal', signal: found.data } as const
   const event = sealEvent.safeParse(value)
   return event.success ? ({ kind: 'event', event: event.data } as const) : null
+}
+
+/** What an item that begins a chain anew says of the seals that can never be opened, from one to another; null of any other. */
+export function beginningOf(item: string) {
+  const found = parseItem(item)
+  if (found?.kind !== 'event' || found.event.event !== 'begin_anew') return null
+  const { of: { lost_from, lost_to } = {}, why } = found.event
+  return { why: why ?? 'none', from: Number(lost_from), to: Number(lost_to) }
 }
 
 // What is private until the opening.
@@ -240,9 +263,14 @@ export const sealOf = (record: SealRecord, prev: string): Seal => ({
   entrySha256: record.entry_sha256,
 })
 
+/** Whether a seal is of a record, and its batch of its items. */
+export const isRecordOf = (record: SealRecord, { seal }: { readonly seal: Seal }): boolean =>
+  isDeepStrictEqual(sealOf(record, seal.prev), seal) &&
+  toRecord(record, parseBatch(record.batch)?.after ?? 0, record.items).batch === record.batch
+
 /** The number of the newest signal up to and with a batch. */
 export const lastSeqOf = ({ batch, items }: Pick<SealRecord, 'batch' | 'items'>): number =>
-  items.reduce((last, item) => Math.max(last, seqOf(item) ?? 0), parseBatch(batch).after)
+  items.reduce((last, item) => Math.max(last, seqOf(item) ?? 0), parseBatch(batch)?.after ?? 0)
 
 // Openings.
 
@@ -271,11 +299,9 @@ export const openingText = ({ lines, ...head }: Opening): string =>
 
 /** The opening that some bytes hold, or null. */
 export function parseOpening(bytes: Uint8Array): Opening | null {
-  const [first, ...rest] = Buffer.from(bytes)
-    .toString()
-    .split('\n')
-    .slice(0, -1)
-    .map(line => parseJson(Buffer.from(line)))
+  const text = Buffer.from(bytes).toString()
+  if (!Buffer.from(text).equals(bytes)) return null // not UTF-8
+  const [first, ...rest] = text.split('\n').slice(0, -1).map(parseJson)
   const head = openingHead.safeParse(first)
   const lines = z.array(openingLine).safeParse(rest)
   return head.success && lines.success ? { ...head.data, lines: lines.data } : null

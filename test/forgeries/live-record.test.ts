@@ -78,8 +78,8 @@ let forgery: Forgery
 let published: MemoryStores
 
 /** What a build of this chain publishes, in memory. */
-async function publish(chain: Chain): Promise<MemoryStores> {
-  const book = bookOf(barsOf(CLOSES, FIRST_DAY), [ledgerOf('oak', OAK_TRADES), ledgerOf('fir', FIR_TRADES)])
+async function publish(chain: Chain, oak = OAK_TRADES): Promise<MemoryStores> {
+  const book = bookOf(barsOf(CLOSES, FIRST_DAY), [ledgerOf('oak', oak), ledgerOf('fir', FIR_TRADES)])
   forgery = await forge(book)
   const { url, privateUrl } = forgery.stores
   for (const [from, to] of [
@@ -184,7 +184,7 @@ test.each([
   [
     'says that the seal of a loser is lost',
     losing,
-    'seal 73 is said to be lost, and no chain begins after it',
+    'seal 73 is said to be lost, and no chain that begins after it says so',
   ],
   [
     'withholds the opening of a day',
@@ -195,11 +195,6 @@ test.each([
     'withholds the newest opening',
     removing(LAST_OPENING),
     'the seals of 2024-01-14 are not opened, although data are published up to 2024-01-14',
-  ],
-  [
-    'fires by hand under the name of a strategy',
-    asItIs,
-    `${OAK}1 fired by hand; 1 live signals are of no trade`,
   ],
   ['takes a losing trade out of the ledger', asItIs, `${OAK}1 fired by hand; 1 live signals are of no trade`],
   ['halts the losers', asItIs, `${FIR}0 fired by hand; 0 live signals are of no trade`],
@@ -219,8 +214,8 @@ test('`verify-live` passes what an honest publisher seals and opens, prints what
   expect([out, code]).toEqual([
     `ok      keys        ${signer.keyId}, as it is published there
 ok      chain       107 seals from ${BEGIN} to ${NOW}, each signed and with the digest of the one before; 102 span more than ten minutes
-ok      times       the newest ends at ${NOW} by the publisher's clock; seals name 0 entries of the log of versions
-ok      openings    opened up to 2024-01-14: 3 signals and 4 events
+ok      times       the newest ended 0 minutes ago by the publisher's clock; seals name 0 entries of the log of versions
+ok      openings    opened up to 2024-01-14: 3 signals and 4 events, 0 seals lost, 0 holes in the numbers; 1 days are sealed and not opened
 ok      live        3 strategies were live, 1 of them not in the catalogue; /live and /trades follow from the seals
 `,
     0,
@@ -278,21 +273,44 @@ test('a publisher who begins again in a fresh store, or cuts the chain off: the 
     await store.remove(sealKey(107))
     await store.replace('v1/seals/head', honest.all[105]!.bytes, TEXT)
   })
-  expect((await verify(cut, '--state', state)).failed).toEqual([
+  expect((await verify(cut, '--state', state)).failed[0]).toBe(
     'seal 107 was seen here before and is gone: another chain is shown now',
-  ])
+  )
 })
 
-test('a publisher who makes a chain today and dates it back: it names entries of the log of versions that were written later', async () => {
+test('a publisher who says that a seal is lost which he opened: the state of a reader shows it, and once all that is new', async () => {
+  const { state } = await keep()
+  const more = await sealAll(ITEMS)
+  const origin = more.beginAnew()
+  await more.seal([eventItem('begin_anew', null, NOW, { why: 'a planned change' })])
+  const app = async (...changes: ((stores: MemoryStores) => Promise<unknown>)[]) =>
+    serve(async stores => {
+      for (const change of [shown(more), ...changes]) await change(stores)
+    })
+  expect((await verifyAt(await app(losing), NOW_MS + 600_000, '--state', state)).failed).toContain(
+    'seal 73 was opened when it was seen before, and is said to be lost now',
+  )
+  const run = async () => verifyAt(await app(), NOW_MS + 600_000, '--state', state)
+  expect((await run()).failed).toEqual([`seal 108 begins the chain ${origin}`])
+  expect(await run()).toMatchObject({ code: 0, failed: [] })
+})
+
+test('a publisher who makes a chain today and dates it back: one that names later entries of the log of versions is found, and no other', async () => {
   const entry = await bytesOf(published.store, pointerKey(1))
+  const differing = ['oak', 'fir'].map(
+    id => `/v1/strategies/${id}/live does not follow from what is opened: seals`, // a version has the newest seal
+  )
   const chain = await sealAll(ITEMS, signer, made => made.nameEntry(1, digestOfSeal(entry)))
   expect((await verify(await serve(shown(chain)))).failed).toEqual([
     'seal 1 of 2024-01-11T01:00:00Z names an entry of 2024-01-15T06:00:00Z: it is dated back',
+    ...differing,
   ])
   const other = await sealAll(ITEMS, signer, made => made.nameEntry(1, digestOfSeal(Buffer.from('another'))))
   expect((await verify(await serve(shown(other)))).failed).toEqual([
     'seal 1 names another entry 1 of the log of versions than is published',
+    ...differing,
   ])
+  expect((await verify(await serve())).code).toBe(0) // it was made now, too, and names none
 })
 /** A file with a delivered signal and its receipt, as the client was answered. */
 async function receiptsOf(item: string, { seal: { n }, record: { day_key, batch } }: Chain['all'][number]) {
@@ -308,7 +326,10 @@ test('a publisher who seals another signal than was delivered, or none: the rece
   const other = FIRST.replace('50000', '50001')
   const faults = async (...args: Parameters<typeof receiptsOf>) =>
     (await verify(app, '--receipts', await receiptsOf(...args))).failed
-  expect(await faults(FIRST, seal)).toEqual([])
+  const honestly = await verify(app, '--receipts', await receiptsOf(FIRST, seal))
+  expect(honestly.out).toMatch(
+    /^ok +receipts +1 delivered signals, each in its seal, which ends at most 10 minutes after the time in the signal$/m,
+  )
   expect(await faults(other, seal)).toEqual(['signal 1 is not in seal 26 as it was delivered'])
   expect(await faults(FIRST, honest.all[26]!)).toEqual(['signal 1 is not in seal 27 as it was delivered'])
   expect(await faults(FIRST, { ...seal, record: { ...seal.record, batch: 'after 0\n' } })).toEqual([
@@ -316,10 +337,12 @@ test('a publisher who seals another signal than was delivered, or none: the rece
   ])
   const folder = await temporaryFolder()
   for (const [option, says] of [
-    ['--receipts', `there is no file ${folder}/x: name the one of your receipts with --receipts`],
-    ['--key', `cannot read the key ${folder}/x: ENOENT: no such file or directory, open '${folder}/x'`],
+    ['--receipts', 'receipts'],
+    ['--key', 'key'],
   ] as const)
-    expect((await verify(app, option, join(folder, 'x'))).err).toBe(`highwater: ${says}\n`)
+    expect((await verify(app, option, join(folder, 'x'))).err).toBe(
+      `highwater: cannot read the ${says} ${folder}/x: ENOENT: no such file or directory, open '${folder}/x'\n`,
+    )
   await writeFiles(folder, { receipts: `${FIRST}\nnothing\n`, state: '{}' })
   expect((await verify(app, '--state', join(folder, 'state'))).err).toBe(
     `highwater: ${folder}/state is not a state of \`highwater verify-live\`: name another file with --state\n`,
@@ -345,11 +368,15 @@ test('a publisher who publishes better words and figures than follow from the se
   ])
 })
 
-test('a publisher who stops to seal, or whose clock is ahead: `verify-live` says so', async () => {
+test('a publisher who stops to seal or to open, or whose clock is ahead: `verify-live` says so', async () => {
   const app = await serve()
   const at = async (nowMs: number) => (await verifyAt(app, nowMs)).failed
-  expect(await at(NOW_MS + 3_600_001)).toEqual([
-    `seal 107 of ${NOW} is the newest: nothing is sealed since, or newer seals are withheld`,
+  const old = `seal 107 of ${NOW} is the newest: nothing is sealed since, or newer seals are withheld`
+  expect(await at(NOW_MS + 1_200_000)).toEqual([])
+  expect(await at(NOW_MS + 1_200_001)).toEqual([old])
+  expect(await at(NOW_MS + 2 * 86_400_000)).toEqual([
+    old,
+    'the seals of 2024-01-15 are not opened, although the embargo of 0 days is over',
   ])
   expect(await at(NOW_MS - 61_000)).toEqual([`seal 107 ends at ${NOW}, which is ahead of this clock`])
 })
@@ -367,7 +394,7 @@ test('a publisher who begins another chain in the same store: `verify-live` has 
     'seal 25 begins another chain, and what was sealed does not say why',
   )
   const { out, err } = await begun([eventItem('begin_anew', null, NOW, { why: 'a broken disk' })])
-  expect(out).toMatch(/^ok +openings +opened up to 2024-01-14: 0 signals and 1 events$/m)
+  expect(out).toMatch(/^ok +openings +opened up to 2024-01-14: 0 signals and 1 events, 0 seals lost/m)
   expect(err).toContain('note: seal 25 begins another chain. Reason: a broken disk\n')
 })
 
@@ -377,6 +404,16 @@ test('a version with live records is reproduced byte for byte, also if more days
   expect(await (await openStore(url)).has(openingKey('2024-01-15'))).toBe(true)
   const manifest = join(fileURLToPath(url), manifestKey(toIsoInstant(NOW_MS)))
   expect(await forgery.build('--reproduce', manifest)).toMatchObject({ code: 0 })
+})
+
+test('a publisher who chooses size and exit of a sealed entry when its result is known: nothing shows it', async () => {
+  const other = OAK_TRADES.replace(
+    '2024-01-13T00:00:00Z,104,signal,1,-0.00952380952381',
+    '2024-01-12T06:00:00Z,105,signal,3,0',
+  )
+  const { code, err } = await verify(await serve(asItIs, await publish(honest, other)))
+  expect(err).toContain('of 3 entries 1 were sealed in time')
+  expect(code).toBe(0)
 })
 
 test('a publisher who states a time of an authority that is not so: `verify-live` says so with the certificate of the authority', async () => {
@@ -390,14 +427,14 @@ test('a publisher who states a time of an authority that is not so: `verify-live
   await chain.store.create(sealAnchorKey(26), stdout, TEXT)
   const of = await publish(chain)
   expect((await verify(await serve(undefined, of))).err).toContain(
-    'note: time stamps of Hand Time Stamps were not checked: name its certificate with --tsa-ca\n',
+    'note: 1 time stamps name Hand Time Stamps, as the publisher states: check them with --tsa-ca\n',
   )
   const check = async (ca: string, ...given: Parameters<typeof serve>) =>
     verify(await serve(...given), '--tsa-ca', join(authority.folder, ca))
   const { code, out } = await check('ca.pem', undefined, of)
   expect(code).toBe(0)
   expect(out).toMatch(
-    /^ok +stamps +1 opened seals are time-stamped by an authority that is trusted here, at most \d+ minutes after their end$/m,
+    /^ok +stamps +1 time stamps by an authority that is trusted here: 26 of 100 opened seals have one at or after them, at most \d+ minutes after their end, and 74 have none$/m,
   )
   expect((await check('other.pem', undefined, of)).failed[0]).toMatch(
     /^\/v1\/seals\/anchors\/000000026 is no time stamp of seal 26 by that authority: /,

@@ -1,9 +1,25 @@
 // Openings of sealed days, and the live records that follow from them.
 import { describe, expect, test } from 'vitest'
-import { openingKey, sealKey } from '#core/contract/seals.ts'
+import { toIsoInstant } from '#core/calendar.ts'
+import { openingKey, SEAL_HEAD_KEY, sealKey } from '#core/contract/seals.ts'
 import { openDays, withLiveRecords } from '#static-build/open-days.ts'
-import { chainFaults, openSeals } from '#storage/seals/chain.ts'
-import { parseOpening, recordKey } from '#storage/seals/seal.ts'
+import { chainFaults, openSeals, type PublicSeal, readSeals } from '#storage/seals/chain.ts'
+import {
+  batchOf,
+  commitmentToItem,
+  digestOfSeal,
+  itemSalt,
+  NO_DIGEST,
+  type Opening,
+  openingText,
+  originOf,
+  parseOpening,
+  parseSeal,
+  recordKey,
+  SEAL_MS,
+  sealOf,
+  signSeal,
+} from '#storage/seals/seal.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, toBytes } from '#test/support/books/publish-in-memory.ts'
@@ -77,6 +93,7 @@ test('the live records of a snapshot have what was opened up to its window: sign
   )
   expect(dataset.seals).toEqual({
     ...{ since: BEGIN, opened_to: DAYS[2], seals: 65, lost: [], skipped: [], stamped_by: null, absent: [] },
+    newest: { n: 65, digest: chain.all[64]!.digest },
     gaps: expect.objectContaining({ length: 65 }),
     origins: [{ origin: `highwater/${chain.signer.keyId}/20240529T060000Z`, n: 1 }],
   })
@@ -105,19 +122,19 @@ describe('a build that would have to leave an opening out fails', () => {
     [
       'without the record of a seal',
       ({ privateStore }) => privateStore.remove(recordKey(9)),
-      /^seal 9 cannot be opened, because memory:private\/seals\/000000009\.json is missing: restore it from a copy; without one, `highwater seals begin-anew --reason TEXT` declares it lost in public$/,
+      /^seal 9 cannot be opened, because memory:private\/seals\/000000009\.json is missing or of another seal: restore it from a copy; without one, `highwater seals begin-anew --reason TEXT` declares it lost in public$/,
     ],
     [
       'with a record of another seal',
       async ({ privateStore, all }) =>
         privateStore.replace(recordKey(9), toBytes({ ...all[9]!.record, n: 9 }), TEXT),
-      /^memory:private\/seals\/000000009\.json is not the record of seal 9: restore it from a copy$/,
+      /^seal 9 cannot be opened, because .*000000009\.json is missing or of another seal/,
     ],
     [
       'with a record whose items are not those of its batch',
       async ({ privateStore, all }) =>
         privateStore.replace(recordKey(7), toBytes({ ...all[6]!.record, items: [signalItem(9)] }), TEXT),
-      /seals\/000000007\.json is not the record of seal 7/,
+      /^seal 7 cannot be opened, because .*000000007\.json is missing or of another seal/,
     ],
     [
       'with a record whose seal is not public yet',
@@ -156,6 +173,114 @@ describe('a build that would have to leave an opening out fails', () => {
   })
 })
 
+describe('an opening in which something could be hidden or chosen is a fault', () => {
+  const hex = 'a'.repeat(64)
+  const key = createSigner(newPrivateKeyPem())
+  const fromMs = Date.parse(BEGIN)
+  /** What is wrong with the opening of a chain, each with its batch and items, the third of a new origin. */
+  const openedAs = async (
+    sealed: readonly { batch: string; items?: string[] }[],
+    change: (opening: Opening) => Opening = opening => opening,
+  ) => {
+    const seals: PublicSeal[] = []
+    for (const [i, { batch, items = [] }] of sealed.entries()) {
+      const facts = { n: i + 1, origin: originOf(key.keyId, i < 2 ? BEGIN : END), day_key: '', events: 0 }
+      const [from, to] = [fromMs + i * SEAL_MS, fromMs + (i + 1) * SEAL_MS].map(toIsoInstant) as [
+        string,
+        string,
+      ]
+      const record = { ...facts, from, to, entry_seq: 0, entry_sha256: NO_DIGEST, batch, items }
+      const seal = sealOf(record, seals.at(-1)?.digest ?? NO_DIGEST)
+      const bytes = signSeal(seal, key)
+      seals.push({ seal, bytes, digest: digestOfSeal(bytes) })
+    }
+    const lines = sealed.map(({ batch, items = [] }, i) => ({ n: i + 1, batch, items }))
+    const text = openingText(change({ date: DAYS[0], day_key: '', stamps: [], lines }))
+    const { faults, skipped } = await openSeals(async () => Buffer.from(text), seals, DAYS[0])
+    return [...faults, ...skipped.map(({ from, to }) => `${from} to ${to} are skipped`)]
+  }
+  const of = (n: number, item: string, after: number) =>
+    batchOf(after, [commitmentToItem(itemSalt('', item, n, 0), item)])
+  const empty = { batch: 'after 0\n' }
+  const numbered = JSON.stringify({ ...JSON.parse(eventItem('key', null, BEGIN)), seq: 1 })
+  const anew = eventItem('begin_anew', null, END, { of: { lost_from: 1, lost_to: 1 } })
+  const begun = [empty, empty, { batch: of(3, anew, 0), items: [anew] }]
+  const lost = { n: 1, lost: 'a broken disk' }
+  const other = 'the opening of 2024-05-29 has lines twice, in another order, or of other seals'
+  const TABLE: readonly [string, string[], ...Parameters<typeof openedAs>][] = [
+    [
+      'with a batch without its last line break',
+      ['the batch of seal 1 has another form'],
+      [{ batch: `after 0\n${hex}` }],
+    ],
+    [
+      'with a batch of other lines',
+      ['the batch of seal 1 has another form'],
+      [{ batch: `after 0\n${hex} \n` }],
+    ],
+    ['with a line twice', [other], [empty], o => ({ ...o, lines: [...o.lines, ...o.lines] })],
+    [
+      'with a line of no seal of its day',
+      [other],
+      [empty],
+      o => ({ ...o, lines: [...o.lines, { ...lost, n: 9 }] }),
+    ],
+    [
+      'with a stamp of no seal of its day',
+      [other],
+      [empty],
+      o => ({ ...o, stamps: [{ n: 9, at: END, by: 'x' }] }),
+    ],
+    [
+      'of a new chain that jumps over numbers',
+      ['1 to 9 are skipped'],
+      [empty, empty, { batch: 'after 9\n' }],
+    ],
+    [
+      'with an event that has a number',
+      ['1 to 1 are skipped'],
+      [
+        { batch: of(1, numbered, 0), items: [numbered] },
+        { batch: of(2, signalItem(2), 0), items: [signalItem(2)] },
+      ],
+    ],
+    [
+      'of a seal that is said to be lost, which no later beginning says',
+      ['seal 2 is said to be lost, and no chain that begins after it says so'],
+      begun,
+      o => ({ ...o, lines: [lost, { n: 2, lost: 'another' }, o.lines[2]!] }),
+    ],
+    [
+      'of a seal that a later beginning says is lost',
+      ['seal 1 is opened, and a later beginning says that it is lost'],
+      begun,
+    ],
+    [
+      'of a seal that is lost as a later beginning says is none',
+      [],
+      begun,
+      o => ({ ...o, lines: [lost, ...o.lines.slice(1)] }),
+    ],
+  ]
+  test.each(TABLE)('an opening %s', async (_, says, ...given) => {
+    expect(await openedAs(...given)).toEqual(says)
+  })
+
+  test('seals of a head with a number, or an end, that cannot be are not read, nor is a seal in another base64', async () => {
+    const chain = createChain(createMemoryStores(), BEGIN)
+    const { seal } = await chain.seal()
+    await chain.store.replace(SEAL_HEAD_KEY, signSeal({ ...seal, n: 400_000 }, chain.signer), TEXT)
+    await expect(chain.read()).rejects.toThrow('seal 400000 cannot end at 2024-05-29T06:10:00Z')
+    await chain.store.replace(SEAL_HEAD_KEY, signSeal(seal, chain.signer), TEXT)
+    await expect(readSeals(chain.store.read, fromMs)).rejects.toThrow('seal 1 cannot end at')
+    const text = Buffer.from(signSeal(seal, chain.signer)).toString()
+    expect([text, text.replace('A=\n', 'B=\n')].map(each => parseSeal(Buffer.from(each))?.n)).toEqual([
+      1,
+      undefined,
+    ])
+  })
+})
+
 test('seals whose records are lost are opened as lost with the reason of the new beginning, which has a key of its own', async () => {
   const chain = createChain(createMemoryStores(), BEGIN)
   await chain.sealUntil(
@@ -163,7 +288,8 @@ test('seals whose records are lost are opened as lost with the reason of the new
     { [hourOf(DAYS[0], 7)]: [signalItem(1), signalItem(2)] },
     3_600_000,
   )
-  for (const n of [13, 14]) await chain.privateStore.remove(recordKey(n))
+  await chain.privateStore.remove(recordKey(13))
+  await chain.privateStore.replace(recordKey(14), toBytes({ ...chain.all[13]!.record, items: ['{}'] }), TEXT)
   const last = chain.all.at(-1)!
   const other = createSigner(newPrivateKeyPem())
   chain.beginAnew(other)

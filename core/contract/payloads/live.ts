@@ -49,6 +49,10 @@ const facts = () => ({
     since: text('Beginning of the first seal, a UTC instant.'),
     opened_to: isoDate('Last UTC day whose seals are opened.').nullable(),
     seals: whole('Seals up to then.'),
+    newest: recordOrNull('The newest of them: a version binds the chain up to it. Null without any.', {
+      n: whole('Number.'),
+      digest: text('SHA-256 of its bytes, base64.'),
+    }),
     gaps: records('Times that one seal spans for more than 600 s.', span()),
     lost: records('Seals that cannot be opened.', {
       n: whole('Number.'),
