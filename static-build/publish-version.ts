@@ -175,7 +175,10 @@ async function writeManifest(
   return digest
 }
 
-/** All files are read back before the version is served. Throws a StoreError at the first that cannot be read. */
+/**
+ * All files are read back before the version is served. Throws a StoreError at the first that cannot be read:
+ * nothing is published from a store that is away.
+ */
 async function assertWhole(store: ObjectStore, progress: Progress, manifest: Manifest): Promise<void> {
   const reader = createStoreReader(store)
   const faults = await fileFaults(reader, manifest, progress, reader.measure)

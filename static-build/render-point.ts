@@ -147,7 +147,10 @@ const FAR = { br: 22, gzip: 15, strategy: constants.Z_DEFAULT_STRATEGY }
 
 const SMALLEST_CHUNK = 2 ** 10
 
-/** Same bytes for the same input. Pages have no gzip twin: every browser that is sent them over TLS accepts Brotli. */
+/**
+ * The precompressed twins of an artifact. Same bytes, kind and effort in, same bytes out. Every browser that is sent pages
+ * over TLS accepts Brotli, so pages have no gzip twin: it would be a sixth of their bytes.
+ */
 export function compressTwins(bytes: Uint8Array, kind: Kind, effort: Effort): Twin[] {
   const levels = levelsOf(effort, kind, bytes.length)
   const window = kind === 'table' ? NEAR : FAR

@@ -114,7 +114,11 @@ export async function inLanes<Item, Result>(
   return results
 }
 
-/** Writes files of points at the same time: a store flushes several in the time of one. Ends when all have, with their lines. */
+/**
+ * Writes the files of points at the same time, and returns their lines of the manifest. Each is flushed by itself, and a
+ * store flushes several together in the time of one. The manifest is written after all points, so their order does not
+ * matter. Resolves or rejects when all of them have ended.
+ */
 export async function writePoints(store: ObjectStore, rendered: readonly RenderedPoint[]) {
   const files = rendered.flatMap(point => point.files)
   const writes = await Promise.allSettled(

@@ -136,7 +136,6 @@ async function flushNow(path: string): Promise<void> {
   await folder?.sync()
 }
 
-/** The path of an object in the folder of a store. */
 export const pathIn = (url: string, key: string): string => join(fileURLToPath(url), ...key.split('/'))
 
 /** Runs an action on a key of a folder; what it throws becomes a StoreError with the remedy. */

@@ -155,6 +155,7 @@ const datasetFacts = z.object({
   methodology_url: z.string(),
   public_url: z.string().nullable().default(null),
   synthetic: z.boolean().default(false),
+  embargo_days: z.number().default(0),
 })
 export type DatasetFacts = Readonly<z.infer<typeof datasetFacts>>
 

@@ -43,11 +43,9 @@ function parseKey(pem: string): KeyObject {
   )
 }
 
-/** The SHA-256 of the DER form. */
 const fingerprintOf = (publicKey: KeyObject): string =>
   sha256(publicKey.export({ type: 'spki', format: 'der' }))
 
-/** The first 16 digits of the fingerprint. */
 const keyIdOf = (publicKey: KeyObject): string => fingerprintOf(publicKey).slice(0, 16)
 
 /** A public key with its names; null if a PEM text holds no Ed25519 public key. */

@@ -2,6 +2,7 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import { sealAnchorKey } from '#core/contract/seals.ts'
 import { MAIN_OPERATOR } from '#signals/operators/tokens.ts'
+import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { beginAnew } from '#signals/seals/begin-anew.ts'
 import { assertMaySeal, SealRefusedError } from '#signals/seals/sealer.ts'
 import { readNewestSeal } from '#storage/seals/chain.ts'
@@ -45,14 +46,18 @@ const defineStatus = define(
     const stores = await openStores(environment)
     const { url } = stores.store
     const newest = await readNewestSeal(key => stores.store.read(key))
+    const isOff = environment.SEALS === 'off'
     if (newest === null && !options.json)
-      return terminal.print(`${url} has no seals: \`highwater serve signals\` makes one every ten minutes`)
-    const signer = newest && createSigner(await readSealKey(environment))
-    const refused =
-      signer &&
-      (await withRedis(environment, runtime, redis =>
-        assertMaySeal({ ...stores, redis, signer, now, secret: '' }).then(() => null, refusalOf),
-      ))
+      return terminal.print(
+        `${url} has no seals: ${isOff ? SEALS_OFF : '`highwater serve signals` makes one every ten minutes'}`,
+      )
+    const signer = newest === null || isOff ? null : createSigner(await readSealKey(environment))
+    const refused = isOff
+      ? SEALS_OFF
+      : signer &&
+        (await withRedis(environment, runtime, redis =>
+          assertMaySeal({ ...stores, redis, signer, now, secret: '' }).then(() => null, refusalOf),
+        ))
     const anchored = (await stores.store.list(sealAnchorKey(0).replace(/\d+$/, ''))).at(-1)?.split('/').at(-1)
     const status = {
       newest: newest?.seal.n ?? null,

@@ -27,10 +27,7 @@ export const isReadByOthers = async (path: string): Promise<boolean> =>
 /** 256 bits, as long as the key of the cipher. */
 const SECRET_BYTES = 32
 
-/**
- * The secrets of the environment, or generated ones in the data folder. Throws a UsageError if a secret is missing and
- * the service listens to other machines: there the operator must choose and keep every secret.
- */
+/** Throws a UsageError if a secret is not set and other machines reach the service: there the operator must choose and keep each. */
 export async function readSecrets(
   environment: Given & Pick<Environment, 'HOST'>,
   random: Runtime['drawBytes'],
@@ -66,7 +63,6 @@ export async function readSealKey({ DATA_FOLDER, SEAL_KEY_FILE }: Given): Promis
   )
 }
 
-/** Whether an address is that of this machine alone. */
 export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host)
 
 /** The content of the file, created if it does not exist. Two processes that create it both get the first. */

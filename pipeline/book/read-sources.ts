@@ -121,7 +121,6 @@ export const OPTIONAL_COLUMNS = ['fees', 'funding', 'part']
 
 const COLUMNS = { names: [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS], mayBeEmpty: true }
 
-/** A ledger that is marked. */
 const MARKED: Columns = { ...COLUMNS, required: FILLS, oneOf: WEIGHTS }
 
 /** A ledger beside reported returns: it serves the trade statistics, and nothing is marked. */

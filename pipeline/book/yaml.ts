@@ -43,7 +43,10 @@ export type YamlFile = NonNullable<Awaited<ReturnType<typeof readYaml>>>
 /** Aliases that expand to more nodes than this are a mistake, or an attack on the reader's memory. */
 const MAX_ALIAS_COUNT = 1000
 
-/** Reads a YAML 1.2 file with anchors, aliases and merge keys. Null if it is not YAML: its problems are in `reading.problems`. */
+/**
+ * Reads a YAML 1.2 file of the book; anchors, aliases and merge keys are fine, duplicate keys are problems.
+ * Null if the text is not YAML at all: its problems are then in `reading.problems`.
+ */
 export async function readYaml(reading: Reading, path: string) {
   const bytes = await readWhole(reading, path)
   if (bytes === null) return null

@@ -45,7 +45,10 @@ type ReadBar = Bar &
   Readonly<Record<'row' | 'end' | 'q', number>> &
   Readonly<Record<'file' | 'symbol', string>>
 
-/** Reads bars of one instrument from files of any known format. Every repair is a finding. Null if there are problems, reported. */
+/**
+ * Reads bars of one instrument from files of any known format. Rows may be in any order and repeated; every repair is
+ * a finding, and nothing is made up. Null if there is a problem, all of which are reported.
+ */
 export async function importBars(reading: Reading, rules: Rules) {
   const zone = rules.tz === undefined ? null : parseZone(rules.tz)
   const own: Import = { reading, rules, zone, tally: createTally(), files: [] }

@@ -25,7 +25,10 @@ export type Ran<Outcome> = Outcome & { readonly files: readonly ModuleFile[] }
 
 type SourceTask = Omit<HistoryTask, 'run'>
 
-/** Runs the modules, then a task for each strategy, in whose order the outcomes are. One that fails stops no other. */
+/**
+ * Runs the modules, and then a task for each strategy. One that fails or makes no progress stops no other. The outcomes
+ * are in the order of the strategies; `Outcome` is what the worker's function of that name returns.
+ */
 export async function runStrategies<Outcome extends Found>(
   threads: Threads,
   { name, step, extra }: Work,

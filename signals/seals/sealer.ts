@@ -287,7 +287,7 @@ type SealerWorld = SealParts & {
 
 /** Seals until it is stopped. Never rejects. */
 export async function runSealer(world: SealerWorld): Promise<void> {
-  const { redis, now, stop, pause, onError } = world
+  const { now, stop, pause, onError } = world
   let done: number | null = null // the last interval that is sealed
   while (!stop.aborted) {
     const due = Math.floor((now() - RECORD_AFTER_MS) / seals.SEAL_MS)
@@ -302,13 +302,15 @@ export async function runSealer(world: SealerWorld): Promise<void> {
     } catch (error) {
       if (stop.aborted) return
       onError(error)
-      const state = { refused: messageOf(error), at: now() } // from which the alert follows
-      const noting = askAll(redis.multi().hsetnx(SEAL_STATE, 'n', 0).hset(SEAL_STATE, state))
-      await tolerate(noting, 'the log of the service says the same')
+      await tolerate(noteRefusal(world, messageOf(error)), 'the log of the service says the same')
       await pause(RETRY_MS)
     }
   }
 }
+
+/** Why nothing is sealed, from which the alert follows. */
+export const noteRefusal = ({ redis, now }: Pick<SealParts, 'redis' | 'now'>, refused: string) =>
+  askAll(redis.multi().hsetnx(SEAL_STATE, 'n', 0).hset(SEAL_STATE, { refused, at: now() }))
 
 /** Several are due if one was made and not published. */
 async function sealAll(world: SealerWorld): Promise<void> {

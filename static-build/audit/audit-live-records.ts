@@ -48,8 +48,9 @@ export async function checkRecords(
     throw new Error(`${address} is missing or has another form`)
   }
   const opened = await openSeals(read, seals, data.window.to)
-  const { seals: chain, live } = liveRecordsOf(opened, seals, [])
   const ids = (await ask('/v1/strategies', listing)).map(({ id }) => id)
+  const catalogue = ids.map(id => ({ id, bar_minutes: null }))
+  const { seals: chain, live } = liveRecordsOf(opened, seals, catalogue)
   const faults: string[] = []
   const notes: string[] = []
   for (const id of ids) {
@@ -58,9 +59,10 @@ export async function checkRecords(
     else faults.push(...found.faults)
     if (typeof found !== 'string' && live.has(id)) notes.push(found.summary)
   }
-  const hidden = [...live.keys()].filter(id => !ids.includes(id))
-  notes.push(...hidden.map(id => `${id} was live and is not in the catalogue: its seals alone are known`))
-  const summary = `${live.size} strategies were live, ${hidden.length} of them not in the catalogue; /live and /trades follow from the seals`
+  notes.push(
+    ...chain.absent.map(id => `${id} was live and is not in the catalogue: its seals alone are known`),
+  )
+  const summary = `${live.size} strategies were live, ${chain.absent.length} of them not in the catalogue; /live and /trades follow from the seals`
   return checkOf('live', summary, faults, notes)
 }
 

@@ -35,10 +35,9 @@ export function liveRecordsOf(
     }
     return [id, record] as const
   })
-  return {
-    seals: toSealsRecord(opened, seals),
-    live: new Map(records.filter(([, record]) => isLive(record))),
-  }
+  const live = new Map(records.filter(([, record]) => isLive(record)))
+  const absent = [...live.keys()].filter(id => id !== '*' && !barMinutes.has(id))
+  return { seals: { ...toSealsRecord(opened, seals), absent }, live }
 }
 
 const isLive = ({ signals, events }: LiveRecord): boolean =>
@@ -67,7 +66,7 @@ function toEvent({ n, item, sealedMs }: OpenedItem, position: number) {
 function toSealsRecord(
   { openedTo, lost, skipped, stampedBy }: Opened,
   all: readonly PublicSeal[],
-): SealsRecord {
+): Omit<SealsRecord, 'absent'> {
   const seals = all.filter(({ seal }) => openedTo !== null && dateOf(seal) <= openedTo)
   const starts = seals.filter(({ seal }, i) => seal.origin !== seals[i - 1]?.seal.origin)
   return {
