@@ -262,7 +262,7 @@ describe('an opening in which something could be hidden or chosen is a fault', (
       o => ({ ...o, lines: [lost, ...o.lines.slice(1)] }),
     ],
   ]
-  test.each(TABLE)('an opening %s', async (_, says, ...given) => {
+  test.each(TABLE)('a reader refuses or reports an opening %s', async (_, says, ...given) => {
     expect(await openedAs(...given)).toEqual(says)
   })
 
