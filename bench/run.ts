@@ -15,6 +15,7 @@ import { measureRescale } from './history/rescale.ts'
 import { measureStart } from './history/start.ts'
 import { measureStatic } from './history/static.ts'
 import { measureDelivery } from './signals/delivery.ts'
+import { measureSeals } from './signals/seals.ts'
 
 const PARTS = {
   static: measureStatic,
@@ -30,6 +31,7 @@ const PARTS = {
   fleet: measureFleet,
   bucket: measurePublishing,
   delivery: measureDelivery,
+  seals: measureSeals,
 }
 
 const asked = process.argv.slice(2).filter(name => name !== '')

@@ -1,4 +1,3 @@
-// What a command is given, and how it ends.
 import type { Terminal } from './print/terminal.ts'
 
 /** The services that a command uses, created once in the entry file. A test passes others. */

@@ -5,7 +5,6 @@ export const DAY_MS = 86_400_000
 /** A UTC calendar day as the number of days since 1970-01-01. */
 export type EpochDay = number
 
-/** The UTC day that contains the instant `ms`. */
 export const toEpochDay = (ms: number): EpochDay => Math.floor(ms / DAY_MS)
 
 /** `2026-11-21` for an epoch day. */

@@ -1,4 +1,3 @@
-/** The progress of a long step, reported to whatever displays it. */
 export type ProgressEvent = {
   readonly step: string
   readonly done: number

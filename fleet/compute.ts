@@ -55,7 +55,6 @@ async function computeOnFleet(
   const proof = proofOf(own)
   const modules = own.length === 0 ? null : await runner.share(pack(await readFolder(folder)))
   const known = new Map<object, Promise<string>>()
-  /** Shares a value once for each key. */
   const shareOnce = (key: object, value: unknown): Promise<string> => {
     const sharing = known.get(key) ?? runner.share(pack(value))
     known.set(key, sharing)
@@ -161,7 +160,6 @@ export function createTaskComputer(options: ProcessOptions) {
     return folder
   }
   return {
-    /** The work of a task of `computeOnFleet`. */
     async compute(packed: Uint8Array, read: Read): Promise<Uint8Array> {
       const { entry, bars, funding, benchmarks, modules, proof, ...rest } = unpack<ComputeInput>(packed)
       const folder = modules === null ? null : await load(modules, read, unfold)
@@ -181,7 +179,6 @@ export function createTaskComputer(options: ProcessOptions) {
       const own = folder === null ? undefined : await limited(() => prove(folder))
       return pack(await runStrategy<ComputedStrategy>(threads, 'strategy', task, own))
     },
-    /** The work of a task of `correlateOnFleet`. */
     async correlate(packed: Uint8Array, read: Read): Promise<Uint8Array> {
       const { series: digest, ...rows } = unpack<CorrelateInput>(packed)
       const series = await load(digest, read, (all: readonly Series[]) =>

@@ -195,16 +195,8 @@ function createSharing(fleet: Fleet, unit: string, run: Run, background: Backgro
 /** Of all tasks this share is done again, beside one of each worker. */
 const CHECKED_SHARE = 0.01
 
-/**
- * Does some tasks again and compares their results. Which ones follows from the version and their names, so that no worker
- * decides it.
- */
-async function checkWorkers(
-  fleet: Fleet,
-  { unit }: PhaseOrder,
-  run: Run,
-  done: ReadonlyMap<string, Done>,
-): Promise<void> {
+/** Does some tasks again and compares. Which ones follows from the version and their names, so that no worker decides it. */
+async function checkWorkers(fleet: Fleet, { unit }: PhaseOrder, run: Run, done: ReadonlyMap<string, Done>) {
   const { version, tasks } = run.plan
   const drawn = tasks
     .map(task => ({ task, draw: sha256(`${version} ${task.id}`) }))

@@ -130,10 +130,7 @@ function counted(order: PhaseOrder, progress: Progress): PhaseOrder {
   }
 }
 
-/**
- * Connects to the Redis of a fleet: a worker waits for it if it goes away, a coordinator goes on without it. Rejects with
- * the fix if it does not answer now.
- */
+/** A worker waits for a Redis that goes away, a coordinator goes on without it. Rejects with the fix if it does not answer now. */
 export async function connectFleet(redisUrl: string, role: 'coordinator' | 'worker'): Promise<Redis> {
   // BullMQ waits for jobs in one command, which takes as long as there are none.
   const redis =

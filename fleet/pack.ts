@@ -7,20 +7,16 @@ const ARRAYS = { Float64Array, Uint8Array, Uint32Array, Int32Array }
 /** What JSON cannot express has this key; no value of ours does. */
 const MARK = '$pack'
 
-/**
- * Packs objects, arrays, maps, texts, numbers, also those that are not finite, and arrays of numbers. A field without a value
- * (undefined) is left out.
- */
+/** Packs what JSON has, maps, numbers that are not finite, and arrays of numbers. A field that is undefined is left out. */
 export function pack(value: unknown): Uint8Array {
   const tail: Uint8Array[] = []
   let at = 0
   const text = JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key) {
     const each = this[key] // before `toJSON`, which a Buffer has
-    if (typeof each === 'number') {
+    if (typeof each === 'number')
       return Number.isFinite(each) && !Object.is(each, -0)
         ? each
         : { [MARK]: 'number', of: Object.is(each, -0) ? '-0' : String(each) }
-    }
     if (each instanceof Map) return { [MARK]: 'Map', of: [...each] }
     if (!ArrayBuffer.isView(each)) return each
     const bytes = new Uint8Array(each.buffer, each.byteOffset, each.byteLength)

@@ -1,5 +1,5 @@
 // Jobs of a fleet on BullMQ. A job names a task of a run; its result is in the store.
-import { DelayedError, type Job, Worker as JobWorker, Queue, type QueueOptions } from 'bullmq'
+import { DelayedError, type Job, Worker as JobWorker, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { messageOf } from '#storage/error-code.ts'
@@ -18,15 +18,8 @@ const LOT = 1_000
 
 export type Jobs = ReturnType<typeof createJobs>
 
-/**
- * The jobs of the coordinator. A Redis that does not answer is noted and otherwise ignored: the workers that are
- * connected go on, and the coordinator does what nobody finishes.
- */
-export function createJobs(
-  connection: QueueOptions['connection'],
-  code: string,
-  note: (line: string) => void,
-) {
+/** The jobs of the coordinator. A Redis that does not answer is noted; what nobody finishes then, the coordinator does. */
+export function createJobs(connection: Redis, code: string, note: (line: string) => void) {
   const queue = new Queue<JobData>(queueOf(code), { connection })
   queue.on('error', () => {}) // every command reports its own error
   let isAway = false
@@ -57,10 +50,9 @@ export function createJobs(
     /** The tasks of a phase whose jobs failed for good, and why. */
     failures: (run: string, phase: Phase) =>
       ask(async () => {
-        const failed = (await queue.getFailed()).filter(
-          ({ data }) => data.run === run && data.phase === phase,
-        )
-        return failed.map(({ data, failedReason }) => ({ id: data.id, why: failedReason }))
+        const failed = await queue.getFailed()
+        const own = failed.filter(({ data }) => data.run === run && data.phase === phase)
+        return own.map(({ data, failedReason }) => ({ id: data.id, why: failedReason }))
       }, []),
     close: () => queue.close(),
   }
@@ -77,10 +69,7 @@ const MOST_SILENCES = 2
 /** Plans that a worker remembers; two coordinators may have the same workers. */
 const MOST_RUNS = 4
 
-/**
- * Does the tasks of all runs of this code until it is stopped. `failed` rejects if this worker makes other bytes
- * than a coordinator, and must end.
- */
+/** Does tasks of all runs of this code until it is stopped. `failed` rejects if it makes other bytes than a coordinator. */
 export function serveJobs(
   worker: Worker,
   connection: Redis,
@@ -125,10 +114,7 @@ export function serveJobs(
   jobs.on('error', () => {}) // it reconnects by itself
   return {
     failed,
-    /**
-     * Ends after the tasks that are under way. BullMQ itself waits for its connections, too, and for ever for one
-     * that is between two attempts to connect.
-     */
+    /** Ends after the tasks under way. BullMQ itself would wait for ever for a connection that is between two attempts. */
     async close(): Promise<void> {
       await jobs.pause(true)
       await Promise.allSettled(working)

@@ -128,9 +128,8 @@ export async function readResult(place: Place, id: string): Promise<Result> {
   const lineEnd = (found?.indexOf('\n'.charCodeAt(0)) ?? -1) + 1
   const said = head.safeParse(found && parseJson(found.subarray(0, lineEnd))).data
   const bytes = found?.subarray(lineEnd)
-  if (bytes !== undefined && said !== undefined && sha256(bytes) === said.sha256) {
+  if (bytes !== undefined && said !== undefined && sha256(bytes) === said.sha256)
     return { worker: said.worker, bytes }
-  }
   throw new Error(
     `${privateStore.url}/${resultKey(place, id)} is ${found === null ? 'missing' : 'damaged'}: remove it, and start the build again`,
   )

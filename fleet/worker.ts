@@ -19,10 +19,7 @@ import {
 /** What is made of a task: its result, and what else is to be written before it counts as done. */
 type Made = { readonly bytes: Uint8Array; readonly write: () => Promise<void> }
 
-/**
- * Makes the result of a task: equal inputs give equal bytes in every process of the same code. `read` returns what an input
- * refers to, by its digest.
- */
+/** Equal inputs give equal bytes in every process of the same code. `read` returns what an input refers to, by its digest. */
 export type Handler = (
   input: Uint8Array,
   context: { readonly plan: Plan; readonly read: (digest: string) => Promise<Uint8Array> },
@@ -46,20 +43,16 @@ export class OtherCodeError extends Error {
   override readonly name = 'OtherCodeError'
 }
 
-/**
- * Joins a phase of a run; null if it has no plan, or the run is over. Throws an OtherCodeError if this worker has other code
- * than the coordinator, or makes other bytes of the first task.
- */
+/** Null if the phase has no plan, or the run is over. Throws an OtherCodeError for other code, or other bytes of the first task. */
 export async function joinRun(worker: Worker, name: string, phase: Phase): Promise<Run | null> {
   const place = { privateStore: worker.privateStore, run: name, phase }
   const plan = await readPlan(place)
   if (plan === null) return null
-  if (plan.code !== worker.code) {
+  if (plan.code !== worker.code)
     throw new OtherCodeError(
       `the run ${name} was started by code ${plan.code}, and this worker has ${worker.code}: use the same release, Node and ` +
         'architecture on all machines',
     )
-  }
   const run = { ...place, plan }
   const first = plan.tasks[0]!
   const canary = await unlessOver(() => makeTask(worker, run, first))
@@ -99,16 +92,8 @@ export type Share = { readonly index: number; readonly of: number }
 const MOST_TRIES = 3
 const RETRY_MS = 1_000
 
-/**
- * Does the share of a phase, then what is missing of the other shares: those of a worker that was killed. When it resolves,
- * every task is done.
- */
-export async function doShare(
-  worker: Worker,
-  run: Run,
-  share: Share,
-  pause: (ms: number) => Promise<void>,
-): Promise<void> {
+/** Does its share, then what is missing of the others: those of a worker that was killed. When it resolves, every task is done. */
+export async function doShare(worker: Worker, run: Run, share: Share, pause: (ms: number) => Promise<void>) {
   const attempt = (task: Task, tries = 1): Promise<void> =>
     doTask(worker, run, task).catch(async (error: unknown) => {
       if (tries === MOST_TRIES) throw error

@@ -50,7 +50,6 @@ export function bookModel(
 
 type BookModel = ReturnType<typeof bookModel>
 
-/** By name, as in the page. */
 export const BOOK_SECTIONS = {
   equity: ({ equity }: BookModel): string => {
     const [from, to] = [equity.days.from, equity.days.to].map(day => dayText(toIsoDate(day)))

@@ -26,7 +26,7 @@ export function bookPage(snapshot: Snapshot): Page {
 <p class="lead">The history of ${countOf(strategies.length)}, ${days}, computed again every night and published in versions that never
 change. Every number here can be <a href="check.html">checked</a> and downloaded, and every return series is available at any risk level; <a href="explore.html">the explorer</a>
 combines strategies.</p>
-${dataset.seals === null ? '' : html`<p class="note">${dataset.synthetic ? 'Simulated live trading' : 'Live trading'}: ${chainText(dataset.seals)}; ${clockOfSeals(dataset.seals)}.</p>`}
+${dataset.seals === null ? '' : html`<p class="note">${dataset.synthetic ? 'Simulated live trading' : 'Live trading'}: ${chainText(dataset.seals)}; ${clockOfSeals(dataset.seals)}.${absentText(dataset.seals)}</p>`}
 ${together(snapshot)}
 ${strategiesTable(snapshot, false)}
 ${removedStrategies(dataset.removed)}
@@ -34,6 +34,11 @@ ${correlations(snapshot)}
 ${definitions(DEFINED)}`,
   }
 }
+
+const absentText = ({ absent }: NonNullable<Snapshot['dataset']['seals']>): string =>
+  absent.length === 0
+    ? ''
+    : ` ${countOf(absent.length)} ${absent.length === 1 ? 'was live and is' : 'were live and are'} not in the catalogue: ${absent.join(', ')}.`
 
 const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
   removed.length === 0
@@ -78,14 +83,11 @@ ${rangeButtons()}
 </section>`
 }
 
-/** A larger map cannot be read, and does not fit on paper. */
-const LARGEST_MAP = 30
-
 function correlations({ strategies, correlation }: Snapshot): Markup {
   const { rho, size } = correlation.daily
   if (size < 2) return html``
   const note = html`Pearson, over the days that both strategies have, 30 or more. Files: <a href="correlation.daily.json">daily</a> and <a href="correlation.weekly.json">weekly</a> correlations of all`
-  const isMap = size <= LARGEST_MAP
+  const isMap = size <= 30 // a larger map cannot be read, and does not fit on paper
   return html`<section><h2 id="correlation">Correlation of daily returns</h2><p class="note">${note}${isMap ? '' : html`; <a href="explore.html">the explorer</a> shows those of chosen strategies`}.</p>
 ${isMap ? correlationMap(strategies, rho) : extremes(strategies, rho)}</section>`
 }

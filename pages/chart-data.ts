@@ -6,9 +6,6 @@ import { toSignificant } from '#core/contract/rounding.ts'
 import type { Line, LineChart } from './charts/line-chart.ts'
 import { valueText } from './charts/svg.ts'
 
-/** Rows of the table at most: the whole is in the CSV. */
-const MOST_ROWS = 60
-
 /** The value of a line on a day; undefined in a gap. */
 export function valueOn({ first, values }: Line, day: EpochDay): number | undefined {
   const value = values[day - first]
@@ -18,7 +15,7 @@ export function valueOn({ first, values }: Line, day: EpochDay): number | undefi
 /** The values at the ends of equal parts of the range, behind a summary: a reader of the table sees the course. */
 export function chartTable(chart: LineChart): string {
   const { from, to } = chart.days
-  const step = Math.max(Math.ceil((to - from) / MOST_ROWS), 1)
+  const step = Math.max(Math.ceil((to - from) / 60), 1) // rows of the table at most: the whole is in the CSV
   const days: EpochDay[] = []
   for (let day = to; day >= from; day -= step) days.push(day)
   const cell = (line: Line, day: EpochDay) => {

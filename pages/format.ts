@@ -5,7 +5,6 @@ import { toPercent } from '#core/contract/rounding.ts'
 import type { FigureValue, FigureValues } from '#core/figures/figure.ts'
 import { DAYS_PER_YEAR, FEWEST_DAYS } from '#core/figures/series.ts'
 
-/** What is printed for a figure that is not defined. */
 export const NONE = '–'
 
 /** By the number of decimals: making one takes longer than using it. */

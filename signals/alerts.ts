@@ -8,6 +8,7 @@ import { LogGoneError } from './log/guard.ts'
 import type { WebhookChange } from './outbox/register-webhook.ts'
 import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
 import { WritesRefusedError } from './redis/connect.ts'
+import { SEALS_OFF } from './redis/keys.ts'
 import type { Overview, SealState } from './views/overview.ts'
 
 export type SentAlert = Alert & {
@@ -209,6 +210,7 @@ const IS_REPLICA = 'Redis is a replica and takes no writes: set REDIS_URL to its
 const MOST_SEAL_AGE_S = 1_800
 
 function toSealAlert({ n, refused, age_seconds }: SealState): Alert | null {
+  if (refused === SEALS_OFF) return null
   if (refused !== null) return alert('seal_refused', 'seals', `${refused}; the newest seal is ${n}`)
   if (age_seconds === null || age_seconds <= MOST_SEAL_AGE_S) return null
   const message = `seal ${n} ended ${Math.floor(age_seconds / 60)} minutes ago, and none follows: see the log of the process`
@@ -301,6 +303,4 @@ export type Alert = {
   readonly message: string
 }
 
-function alert(kind: AlertKind, subject: string, message: string): Alert {
-  return { kind, subject, message }
-}
+const alert = (kind: AlertKind, subject: string, message: string): Alert => ({ kind, subject, message })

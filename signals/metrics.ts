@@ -7,6 +7,7 @@ import { LogGoneError } from './log/guard.ts'
 import { createMeter, type Gauges, one, type Series } from './meter.ts'
 import { type Attempt, LANES } from './outbox/outbox.ts'
 import { RedisDownError } from './redis/connect.ts'
+import { SEALS_OFF } from './redis/keys.ts'
 import { FAILURES, OUR_FAULTS } from './send/outcome.ts'
 import type { Overview } from './views/overview.ts'
 
@@ -107,6 +108,8 @@ const clientsOf = ({ clients: { active, total } }: Overview): Series => [
 const isDurable = ({ problems, isWriting, isReplica }: Overview['redis']): boolean =>
   problems.length === 0 && isWriting && !isReplica
 
+const sealOf = ({ seals }: Overview) => (seals?.refused === SEALS_OFF ? null : seals)
+
 const GAUGES: readonly (readonly [name: string, help: string, read: (overview: Overview) => Series])[] = [
   ['redis_durable', '1 where Redis keeps what it acknowledges and can write.', o => one(isDurable(o.redis))],
   ['redis_memory_bytes', 'Memory that Redis uses.', o => one(o.redis.used_bytes)],
@@ -121,8 +124,8 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
   ['webhooks_disabled', 'Webhooks that are disabled.', o => one(o.webhooks.filter(w => !w.enabled).length)],
   ['clients', 'Clients by the state of their account.', clientsOf],
   ['halted', 'Aliases that are halted; the halt of all counts as one.', o => one(o.halted.length)],
-  ['seal_age_seconds', 'Since the end of the newest seal.', o => one(o.seals?.age_seconds ?? null)],
-  ['seals_refused', '1 while no seal is signed.', o => one(o.seals && o.seals.refused !== null)],
+  ['seal_age_seconds', 'Since the end of the newest seal.', o => one(sealOf(o)?.age_seconds ?? null)],
+  ['seals_refused', '1 while no seal is signed.', o => one(sealOf(o) && sealOf(o)?.refused !== null)],
   ['live_behind_seconds', 'How long the next bar has been due.', perAlias(s => s.behind_seconds)],
   ['live_missing_bars', 'Bars that are missing since it went live.', perAlias(s => s.missing_bars)],
   ['live_diverges', '1 where the last replay decided differently.', perAlias(s => s.diverges !== null)],

@@ -159,16 +159,13 @@ export type Finding = {
  * Runs the cases. If the first one does not reach the receiver, the others are skipped. Rejects only for errors of
  * the program.
  */
-export async function runCases(
-  cases: readonly Case[],
-  sender: Pick<Sender, 'send'>,
-): Promise<readonly Finding[]> {
+export async function runCases(cases: readonly Case[], sender: Pick<Sender, 'send'>) {
   const findings: Finding[] = []
   for (const each of cases) {
     const isFirst = findings.length === 0
     const outcome = await sender.send(each.post)
     const found = findingOf(each, outcome)
-    if (isFirst && statusOf(outcome) === null)
+    if (isFirst && (outcome.kind === 'ourFault' || outcome.status === null))
       return [{ ...found, advice: UNREACHED }, ...cases.slice(1).map(skipped)] // its own subject does not matter yet
     findings.push(found)
     if (isFirst && outcome.kind === 'delivered') findings.push(promptness(outcome.totalMs))
@@ -202,8 +199,6 @@ function promptness(totalMs: number): Finding {
       : `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower receivers are served after the others`,
   }
 }
-
-const statusOf = (outcome: Outcome): number | null => (outcome.kind === 'ourFault' ? null : outcome.status)
 
 /** A complete 4xx is a refusal; 5xx, redirects and broken answers are neither. */
 function answerOf(outcome: Outcome): 'accepted' | 'refused' | 'neither' {

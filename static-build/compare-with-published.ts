@@ -38,10 +38,7 @@ export type Comparison = Stores & {
  * one was compared with it. Throws a RestatementError if a strategy is altered or gone, no filled gap explains it, and that was not declared,
  * and an UnreadableError if that is not known.
  */
-export async function compareWithPublished(
-  order: Comparison,
-  log: readonly LoggedEntry[],
-): Promise<Compared> {
+export async function compareWithPublished(order: Comparison, log: readonly LoggedEntry[]) {
   const { version } = order.snapshot.dataset
   const earlier = logBefore(log, version)
   const served = earlier.at(-1)
@@ -59,15 +56,11 @@ export async function compareWithPublished(
   return { ...compared, changes, gone }
 }
 
-async function changesAgainst(
-  order: Comparison,
-  log: readonly LoggedEntry[],
-  published: CurrentVersion,
-): Promise<Compared> {
+async function changesAgainst(order: Comparison, log: readonly LoggedEntry[], published: CurrentVersion) {
   const { snapshot, declared } = order
   const reading = readPublishedSnapshot(order, published)
   const why = `the change from ${published.version} cannot be computed`
-  const before = await orUnreadable(reading, order, published, why)
+  const before = await orUnreadable(reading, order, published.version, why)
   const record = before ?? (await readNewest(order, firstPublications(log)))
   const now = new Set(snapshot.strategies.map(({ id }) => id))
   const gone = record?.strategies.filter(({ id }) => !now.has(id)) ?? []
@@ -79,12 +72,7 @@ async function changesAgainst(
 }
 
 /** What was read; null if it is unreadable and declared to be lost. Otherwise throws an error with `why`. */
-async function orUnreadable<T>(
-  reading: Promise<T>,
-  { declared }: Comparison,
-  { version }: Pick<CurrentVersion, 'version'>,
-  why: string,
-) {
+async function orUnreadable<T>(reading: Promise<T>, { declared }: Comparison, version: string, why: string) {
   try {
     return await reading
   } catch (error) {
@@ -98,11 +86,7 @@ async function orUnreadable<T>(
 }
 
 /** The alterations are unknown, so the history counts as restated, and no other claim is made. */
-const unknownChanges = (
-  { dataset }: Snapshot,
-  { version }: CurrentVersion,
-  gone: Compared['gone'],
-): Changes => ({
+const unknownChanges = ({ dataset }: Snapshot, { version }: CurrentVersion, gone: Compared['gone']) => ({
   version: dataset.version,
   previous: version,
   history_restated: true,
@@ -193,7 +177,7 @@ async function newestOf(order: Comparison, alias: string, log: readonly LoggedEn
   for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
     const why = `it is not known whether the program changes what ${entry.version} published`
-    const found = await orUnreadable(readProgram(order, entry), order, entry, why)
+    const found = await orUnreadable(readProgram(order, entry), order, entry.version, why)
     if (found === null) lost.push(entry.version)
     if (found?.alias === alias) return { found, lost }
   }
@@ -215,19 +199,13 @@ function assertAppended({ version, alias, documents }: StoredProgram, deploys: r
   )
 }
 
-/**
- * The log as it was before a version was, or would be, published. Running a build again after it was
- * published finds the same one, so that its documents are the same bytes.
- */
+/** The log before a version was published: a build that is run again finds the same one, and writes the same documents. */
 export function logBefore(log: readonly LoggedEntry[], version: string): readonly LoggedEntry[] {
   const own = log.findIndex(({ entry }) => entry.version === version)
   return own === -1 ? log : log.slice(0, own)
 }
 
-/**
- * The versions that were first published after the served one and then rolled back, newest first. Each was
- * compared with all that were published before it, so the newest readable one covers the older ones.
- */
+/** Versions first published after the served one, newest first. The newest readable one was compared with all older ones. */
 function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
   const served = log.at(-1)?.entry.version
   const inOrder = firstPublications(log)
@@ -239,18 +217,14 @@ function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
  * from its returns, and those of a large book are gigabytes. Throws an UnreadableError if a file is not there, not the one
  * that was published, or of another format.
  */
-export async function readPublishedSnapshot(
-  { store, privateStore }: Stores,
-  current: CurrentVersion,
-): Promise<Snapshot> {
+export async function readPublishedSnapshot({ store, privateStore }: Stores, current: CurrentVersion) {
   const manifest = await readManifest(store, current)
   const { version, snapshot_format: format } = manifest
-  if (format !== SNAPSHOT_FORMAT) {
+  if (format !== SNAPSHOT_FORMAT)
     throw new UnreadableError(
       `the snapshot of ${version} in ${privateStore.url} has format ${format}, and this program reads format ` +
         `${SNAPSHOT_FORMAT}: use the program that made it`,
     )
-  }
   const files = await readSnapshotFiles(privateStore, manifest, 'correlation')
   try {
     return decodeSnapshot(files)

@@ -32,15 +32,8 @@ export const NOTHING_DECLARED = everything(() => false, '')
 /** For versions that nobody else sees. */
 export const declareAll = (reason: string): Declarations => everything(() => true, reason)
 
-/**
- * The declarations that changes need. Throws a RestatementError with everything that was not declared; what filled gaps
- * explain needs none.
- */
-export function declarationsFor(
-  changes: Changes,
-  declared: Declarations,
-  isRolledBack: boolean,
-): readonly Declaration[] {
+/** The declarations that changes need; filled gaps need none. Throws a RestatementError with everything that was not declared. */
+export function declarationsFor(changes: Changes, declared: Declarations, isRolledBack: boolean) {
   const { removed, strategies, filled_gaps = [], not_compared = [] } = changes
   const needed = {
     restate: strategies.filter(each => isRestated(each) && !isExplained(each, filled_gaps)),

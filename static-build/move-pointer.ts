@@ -15,10 +15,7 @@ import {
 import { readManifest } from '#storage/published-files.ts'
 import type { Signer } from '#storage/signature.ts'
 
-/**
- * How long an entry proves what is served: two nights, so that one failed night raises no alarm, and two do.
- * `refresh` bridges longer pauses.
- */
+/** How long an entry proves what is served: one failed night raises no alarm, two do. `refresh` bridges longer pauses. */
 export const ENTRY_LIFETIME_MS = 48 * 3_600_000
 
 const MOST_NAMED = 10
@@ -31,10 +28,7 @@ export const entryTimes = (nowMs: number): { readonly at: string; readonly expir
   expires: toIsoInstant(nowMs + ENTRY_LIFETIME_MS),
 })
 
-/**
- * Serves an older version again: appends an entry that names it. Deletes nothing. Throws if the version was
- * never published, was removed, or is served already.
- */
+/** Appends an entry for an older version. Deletes nothing. Throws if it was never published, was removed, or is served already. */
 export async function rollBack(store: ObjectStore, version: string, mover: Mover): Promise<LoggedEntry> {
   const log = await readLog(store)
   const target = findPublication(store, publicationsOf(log), version)
@@ -50,9 +44,8 @@ export async function rollBack(store: ObjectStore, version: string, mover: Mover
 /** Appends an entry for the served version with a new `expires`: for a night that published nothing. */
 export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<LoggedEntry> {
   const head = (await readLog(store)).at(-1)
-  if (head === undefined) {
+  if (head === undefined)
     throw new Error(`nothing is published in ${store.url}: publish with \`highwater build\` first`)
-  }
   const manifest = await readManifest(store, head.entry) // a damaged version is not confirmed
   return append(store, head, 'refresh', head.entry, manifest, mover)
 }
@@ -71,10 +64,7 @@ async function append(
   return logged
 }
 
-/**
- * Throws if a version was removed. One that still has files was not removed, or not completely; its manifest
- * is read next, and if that is missing the version is damaged.
- */
+/** Throws if a version was removed. One that still has files was not, or not completely: its manifest is read next. */
 export async function assertThere(store: ObjectStore, version: string): Promise<void> {
   if ((await store.list(`${versionFolder(version)}/`)).length > 0) return
   throw new Error(
@@ -84,11 +74,7 @@ export async function assertThere(store: ObjectStore, version: string): Promise<
 }
 
 /** The publication of a version. Throws a sentence that names the newest ones. */
-export function findPublication(
-  store: ObjectStore,
-  publications: readonly Publication[],
-  version: string,
-): Publication {
+export function findPublication(store: ObjectStore, publications: readonly Publication[], version: string) {
   const found = publications.find(each => each.version === version)
   if (found !== undefined) return found
   const newest = publications.slice(0, MOST_NAMED).map(each => each.version)

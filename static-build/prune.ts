@@ -57,25 +57,16 @@ export async function prune(stores: Stores, rule: KeepRule, nowMs: number) {
   return plan
 }
 
-export function versionsToKeep(
-  publications: readonly Publication[],
-  { keepDays, keepMonthEnds }: KeepRule,
-  nowMs: number,
-): ReadonlySet<string> {
-  const oldest = nowMs - keepDays * DAY_MS
+export function versionsToKeep(publications: readonly Publication[], rule: KeepRule, nowMs: number) {
+  const oldest = nowMs - rule.keepDays * DAY_MS
   // They come newest first, so the last of each month replaces those before it.
   const byMonth = publications
     .toReversed()
     .map(({ version }) => [version.slice(0, 'YYYY-MM'.length), version] as const)
-  const monthEnds = new Set(keepMonthEnds ? new Map(byMonth).values() : [])
-  return new Set(
-    publications
-      .filter(
-        ({ version, published, is_served }) =>
-          is_served || monthEnds.has(version) || parseIsoInstant(published)! >= oldest,
-      )
-      .map(({ version }) => version),
-  )
+  const monthEnds = new Set(rule.keepMonthEnds ? new Map(byMonth).values() : [])
+  const isKept = ({ version, published, is_served }: Publication): boolean =>
+    is_served || monthEnds.has(version) || parseIsoInstant(published)! >= oldest
+  return new Set(publications.filter(isKept).map(({ version }) => version))
 }
 
 const FOLDER = /^\d{8}T\d{6}Z(?=\/)/

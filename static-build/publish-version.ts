@@ -60,10 +60,7 @@ export type PublishOrder = Comparison & {
   readonly now: () => number
   /** Null publishes without signatures. */
   readonly signer: Signer | null
-  /**
-   * Called right before the pointer moves: rejects if another build may have begun since. Not needed if no
-   * other process can publish.
-   */
+  /** Called right before the pointer moves: rejects if another build may have begun. Not needed if no other process can publish. */
   readonly assertAlone?: () => Promise<void>
   /** Renders and writes the artifacts: on threads, unless another way is given. */
   readonly render?: (order: RenderOrder) => Promise<Artifact[]>
@@ -88,15 +85,9 @@ export async function publishVersion(order: PublishOrder) {
   return written
 }
 
-/**
- * Writes a version to the stores of `target`, up to its manifest. What was published before it, with which it is compared,
- * is in the stores of the order: the same ones, unless a published version is only reproduced.
- */
-export async function writeVersion(
-  order: PublishOrder,
-  { store, privateStore }: Stores,
-  log: readonly LoggedEntry[],
-) {
+/** Writes a version up to its manifest, and compares it with the stores of the order: others, if a version is only reproduced. */
+export async function writeVersion(order: PublishOrder, target: Stores, log: readonly LoggedEntry[]) {
+  const { store, privateStore } = target
   const { snapshot, changes, stamps } = await toPublished(order, log)
   const { version, entered } = snapshot.dataset
   const bytes = toShared(encodeSnapshot(snapshot))
@@ -107,11 +98,8 @@ export async function writeVersion(
   const artifacts = await render({ store, points, snapshot, bytes, effort, threads, progress })
   const strategies = snapshot.strategies.map(({ id }) => id)
   const instruments = snapshot.benchmarks.map(({ instrument }) => instrument)
-  const documents = versionDocuments(
-    { version, entered, strategies, instruments, artifacts },
-    snapshot,
-    changes,
-  )
+  const described = { version, entered, strategies, instruments, artifacts }
+  const documents = versionDocuments(described, snapshot, changes)
   const manifest: Manifest = {
     manifest_version: MANIFEST_VERSION,
     version,
@@ -135,10 +123,7 @@ export async function writeVersion(
   return { manifest, manifestSha256, changes }
 }
 
-/**
- * The snapshot as it is published, with what it changes: since when each history is published, and the time stamp of that.
- * Every answer is a function of it.
- */
+/** The snapshot as it is published, with time stamps of its histories, and what it changes. Every answer is a function of it. */
 async function toPublished(order: PublishOrder, log: readonly LoggedEntry[]) {
   const { snapshot, entered = null, store } = order
   const compared = await compareWithPublished(order, log)
@@ -184,9 +169,8 @@ async function writeManifest(
   for (const { name, bytes, headers } of documents) {
     await writeOnce(store, documentKey(version, name), bytes, headers)
   }
-  if (signer !== null) {
+  if (signer !== null)
     await writeOnce(store, manifestSignatureKey(version), signer.sign(bytes), IMMUTABLE_BYTES)
-  }
   await writeOnce(store, manifestKey(version), bytes, IMMUTABLE_JSON)
   return digest
 }
@@ -205,10 +189,7 @@ async function assertWhole(store: ObjectStore, progress: Progress, manifest: Man
   )
 }
 
-/**
- * The moment of publication, after the head that the version was compared with and no other. A version that
- * is served already stays so: the command that published it was run again.
- */
+/** The moment of publication, after the very head of the comparison. A version that is served already, by a repeat, stays so. */
 async function pointTo(
   { store, signer, now }: PublishOrder,
   log: readonly LoggedEntry[],

@@ -119,10 +119,7 @@ function fileContent(
 
 const describe = (bytes: Uint8Array) => ({ bytes: bytes.length, sha256: sha256(bytes) })
 
-/**
- * On an export of 25 MB Brotli 11 would take minutes, so from here on every file is made with the levels of `LARGE`. Gzip 9
- * takes 4 % off such an export, and four times as long as gzip 6.
- */
+/** From here on the levels are `LARGE`: of 25 MB Brotli 11 would take minutes, and gzip 9 take 4 % off, four times as long as 6. */
 const LARGE_BYTES = 1 << 20
 
 type Levels = { readonly br: number; readonly gzip: number }

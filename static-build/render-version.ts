@@ -23,10 +23,7 @@ export type RenderOrder = {
   readonly progress: Progress
 }
 
-/**
- * Tasks that wait for a disk or a network while the threads render the next ones. Enough to keep two cores
- * busy on a slow disk; bounded, because their bytes are in memory.
- */
+/** Tasks that wait for a disk or a network while the threads render: enough for two cores and a slow disk, few in memory. */
 const TASKS_IN_WRITING = 8
 
 /**
@@ -43,7 +40,9 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
     const endBatch = isThere ? null : await beginBatch(store, versionFolder(version))
     const count = countProgress(order.progress, 'render', order.points.length, 'artifacts')
     const { large, small } = bookTasks(order, renderer)
-    const tasks = [...large, ...strategyTasks(order, renderer, endBatch && store.url), ...small]
+    const whole = { version, snapshot: order.bytes, effort: order.effort, placeIn: endBatch && store.url }
+    const own = snapshot.strategies.map((_, position) => () => renderer.strategy({ ...whole, position }))
+    const tasks = [...large, ...own, ...small]
     const artifacts = await inLanes(tasks, renderer.lanes, async run => {
       const lines = await writePoints(store, await run())
       count(lines.length)
@@ -76,36 +75,18 @@ export function createRenderer(threads: number) {
   }
 }
 
-type Task = () => Promise<RenderedPoint[]>
-
 /** Answers that grow with the book. */
 const isLarge = (point: Point): boolean =>
   point.kind === 'answer' && (point.id === 'export' || point.id === 'correlation')
 
 /** A task for each point that is about the book. The large ones go first: threads end together if the last pieces are small. */
-export function bookTasks(
-  { points, snapshot: { dataset }, bytes, effort }: RenderOrder,
-  renderer: Renderer,
-): { readonly large: readonly Task[]; readonly small: readonly Task[] } {
+export function bookTasks({ points, snapshot: { dataset }, bytes, effort }: RenderOrder, renderer: Renderer) {
   const ofBook = points.filter(point => sidOf(point) === '')
   const { large = [], small = [] } = Object.groupBy(ofBook, point => (isLarge(point) ? 'large' : 'small'))
-  const toTask =
-    (point: Point): Task =>
-    () =>
-      renderer.book({ version: dataset.version, snapshot: bytes, point, effort })
+  const whole = { version: dataset.version, snapshot: bytes, effort }
+  const toTask = (point: Point) => () => renderer.book({ ...whole, point })
   return { large: large.map(toTask), small: small.map(toTask) }
 }
-
-/** A task for each strategy. `placeIn` is the store that the threads write to. */
-const strategyTasks = (
-  { snapshot: { dataset, strategies }, bytes, effort }: RenderOrder,
-  renderer: Renderer,
-  placeIn: string | null,
-): Task[] =>
-  strategies.map(
-    (_, position) => () =>
-      renderer.strategy({ version: dataset.version, snapshot: bytes, position, effort, placeIn }),
-  )
 
 export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>
   artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -138,10 +119,7 @@ export async function inLanes<Item, Result>(
  * store flushes several together in the time of one. The manifest is written after all points, so their order does not
  * matter. Resolves or rejects when all of them have ended.
  */
-export async function writePoints(
-  store: ObjectStore,
-  rendered: readonly RenderedPoint[],
-): Promise<Artifact[]> {
+export async function writePoints(store: ObjectStore, rendered: readonly RenderedPoint[]) {
   const files = rendered.flatMap(point => point.files)
   const writes = await Promise.allSettled(
     files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),

@@ -25,10 +25,7 @@ type WholeTask = {
 /** A strategy by its position in the snapshot, and the store that its folder is written to; null writes none. */
 export type StrategyTask = WholeTask & { readonly position: number; readonly placeIn: string | null }
 
-/**
- * Returns a `RenderedPoint` for each point of a strategy, from the part that a worker of a fleet would get: without files if they
- * are written. A folder that exists is left to the caller, who compares it.
- */
+/** From the part that a worker of a fleet would get; without files if they are written. The caller compares one that exists. */
 export function renderStrategy({ position, effort, placeIn, ...whole }: StrategyTask) {
   const part = partOf(decode(whole), position)
   const rendered = renderOne(part, effort)

@@ -25,21 +25,15 @@ export type Document = {
 type Described = Pick<Manifest, 'version' | 'entered' | 'strategies' | 'instruments' | 'artifacts'>
 
 /** What a version has beside its artifacts. The list of digests comes last: it names the others. */
-export function versionDocuments(
-  manifest: Described,
-  snapshot: Snapshot,
-  changes: Changes,
-): readonly Document[] {
-  const described: Document[] = [
+export function versionDocuments(manifest: Described, snapshot: Snapshot, changes: Changes) {
+  const described = toJsonBytes(dataPackage(manifest, snapshot))
+  const documents: Document[] = [
     { name: 'changes.json', bytes: toJsonBytes(changes), headers: IMMUTABLE_JSON },
-    {
-      name: 'datapackage.json',
-      bytes: toJsonBytes(dataPackage(manifest, snapshot)),
-      headers: IMMUTABLE_JSON,
-    },
+    { name: 'datapackage.json', bytes: described, headers: IMMUTABLE_JSON },
   ]
-  const sums = new TextEncoder().encode(sha256Sums({ ...manifest, documents: digestsOf(described) }))
-  return [...described, { name: 'SHA256SUMS', bytes: sums, headers: IMMUTABLE_TEXT }]
+  const sums = new TextEncoder().encode(sha256Sums({ ...manifest, documents: digestsOf(documents) }))
+  documents.push({ name: 'SHA256SUMS', bytes: sums, headers: IMMUTABLE_TEXT })
+  return documents
 }
 
 export const digestsOf = (documents: readonly Document[]): Manifest['documents'] =>

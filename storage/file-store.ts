@@ -57,8 +57,7 @@ async function listFiles(root: string, prefix: string): Promise<readonly string[
     .map(entry =>
       join(entry.parentPath, entry.name)
         .slice(root.length + 1)
-        .split(sep)
-        .join('/'),
+        .replaceAll(sep, '/'),
     )
     .filter(key => !key.startsWith(UNFINISHED))
     .sort()

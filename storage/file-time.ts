@@ -18,9 +18,6 @@ export function fileTimeMs(key: string): number | null {
   return instantMs + SECOND_MS * (coding === 'br' ? 2 : coding === 'gzip' ? 1 : 0)
 }
 
-/**
- * The entity tag of a published file, as nginx makes it of its time and size: so a client may change between
- * nginx and the tier. Strong: the bytes of a key never change, and its time names the version and the coding.
- */
+/** As nginx makes it of time and size, so that clients may change between both. Strong: the time names version and coding. */
 export const fileEtag = (key: string, bytes: number): string =>
   `"${((fileTimeMs(key) ?? 0) / SECOND_MS).toString(16)}-${bytes.toString(16)}"`

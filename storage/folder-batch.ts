@@ -1,16 +1,7 @@
 // Folders of files that are placed without a flush for each file, and flushed together at the end: a flush costs more than all
 // else that is done to write a file of a version.
 import { execFile } from 'node:child_process'
-import {
-  closeSync,
-  existsSync,
-  futimesSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +9,7 @@ import { promisify } from 'node:util'
 import { codeOf, ifThere, withRemedy } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
 import { assertKey, isFolder, type ObjectStore, StoreError } from './object-store.ts'
-import { flushFolder, guarded, makeFolder, markOf, newUnfinished, pathIn, placeOver } from './placing.ts'
+import { guarded, makeFolder, markOf, newUnfinished, pathIn, placeOver } from './placing.ts'
 
 /** Linux draws it when the machine starts. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
@@ -71,7 +62,10 @@ export function placeFolder(
     mkdirSync(unfinished, { recursive: true })
     for (const { key, bytes } of objects) {
       writing = key
-      writeNew(join(unfinished, key.slice(folder.length + 1)), bytes, fileTimeMs(key))
+      const place = join(unfinished, key.slice(folder.length + 1))
+      const timeMs = fileTimeMs(key)
+      writeFileSync(place, bytes, { flag: 'wx' })
+      if (timeMs !== null) utimesSync(place, timeMs / 1000, timeMs / 1000)
     }
     writing = folder
     mkdirSync(dirname(path), { recursive: true })
@@ -87,34 +81,14 @@ export function placeFolder(
 /** Another process placed it meanwhile. */
 const EXISTS: ReadonlySet<unknown> = new Set(['ENOTEMPTY', 'EEXIST'])
 
-function writeNew(path: string, bytes: Uint8Array, timeMs: number | null): void {
-  const file = openSync(path, 'wx')
-  try {
-    writeFileSync(file, bytes)
-    if (timeMs !== null) futimesSync(file, timeMs / 1000, timeMs / 1000)
-  } finally {
-    closeSync(file)
-  }
-}
-
 /** Flushes the file system, which no call of Node does, or each file if there is no program that can, or it fails. */
 async function flushBelow(folder: string): Promise<void> {
   try {
     await promisify(execFile)('sync', ['-f', folder])
   } catch {
-    await flushEach(folder)
-  }
-}
-
-async function flushEach(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) {
-      await flushEach(path)
-      continue
+    for (const path of ['', ...(await readdir(folder, { recursive: true }))]) {
+      await using file = await open(join(folder, path))
+      await file.sync()
     }
-    await using file = await open(path)
-    await file.sync()
   }
-  await flushFolder(folder)
 }

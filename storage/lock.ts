@@ -26,7 +26,7 @@ export type LockWorld = {
 }
 
 /** How often a holder says that it still lives. */
-const HEARTBEAT_MS = 15_000
+const BEAT_MS = 15_000
 
 /** A holder that was silent this long is gone, or another process has its pid. */
 const STALE_MS = 5 * 60_000
@@ -57,7 +57,7 @@ export async function acquireLock(store: ObjectStore, name: string, world: LockW
   const highest = keys.at(-1)
   const current = highest === undefined ? null : await readRecord(store, highest)
   if (current !== null && isHeld(current, world)) throw new LockedError(name, store.url, current)
-  const key = `lock/${name}/${nextNumber(highest)}`
+  const key = `lock/${name}/${sortedNumber(Number(highest?.split('/').at(-1) ?? 0) + 1)}`
   const create = () => store.create(key, toRecord(world, false), HEADERS)
   const isTaken = await create().catch(async (error: unknown) => {
     if (highest === undefined || !isFull(error)) throw error
@@ -65,9 +65,7 @@ export async function acquireLock(store: ObjectStore, name: string, world: LockW
     await store.remove(highest)
     return create()
   })
-  if (!isTaken) {
-    throw new LockedError(name, store.url, (await readRecord(store, key)) ?? world.holder)
-  }
+  if (!isTaken) throw new LockedError(name, store.url, (await readRecord(store, key)) ?? world.holder)
   await assertHighest(store, name, key)
   for (const old of keys) await store.remove(old)
   return hold(store, name, key, world)
@@ -82,17 +80,10 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld) {
     written = written.then(next, next)
     return written
   }
-  const beat = setInterval(
-    () => tolerate(write(false), 'a missed heartbeat only ages the lock'),
-    HEARTBEAT_MS,
-  )
+  const beat = setInterval(() => tolerate(write(false), 'a missed heartbeat only ages the lock'), BEAT_MS)
   beat.unref()
   return {
-    /**
-     * Throws if another process has taken the lock over, because this one was silent for too long (a laptop
-     * that slept). Call it right before the protected operation; no other process can take it over in the five
-     * minutes after.
-     */
+    /** Throws if another process took the lock over (a laptop slept). Call it right before: nobody does in five minutes. */
     async assertHeld(): Promise<void> {
       await write(false) // first: from then on other processes find the lock held
       if ((await highestKey(store, name)) === key) return
@@ -133,8 +124,6 @@ const isHeld = (record: LockRecord, world: LockWorld): boolean => {
   if (record.released || world.now() - record.heartbeat_ms > STALE_MS) return false
   return record.host !== world.holder.host || world.isAlive(record.pid)
 }
-
-const nextNumber = (key: string | undefined): string => sortedNumber(Number(key?.split('/').at(-1) ?? 0) + 1)
 
 const toRecord = (world: LockWorld, released: boolean): Uint8Array =>
   new TextEncoder().encode(

@@ -8,10 +8,7 @@ import { guarded, pathIn } from './placing.ts'
 
 export type Described = { readonly bytes: number; readonly sha256: string }
 
-/**
- * Length and SHA-256 of an object, or null if there is none: for programs that read all of a version, because it may block. Of a
- * file it does not take the memory of its bytes.
- */
+/** Length and SHA-256 of an object, or null if there is none. It may block, and takes no memory for the bytes of a file. */
 export async function measure(store: ObjectStore, key: string): Promise<Described | null> {
   if (!isFolder(store)) return describe(await store.read(key))
   assertKey(key)

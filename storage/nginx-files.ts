@@ -20,11 +20,7 @@ type Switched = {
   readonly artifacts: Iterable<Pick<Manifest['artifacts'][number], 'headers'>>
 }
 
-/**
- * Makes nginx serve a version as the latest. The disclaimer comes first: nginx reads both when the version
- * changes. Without a line for its version nginx passes CSV, Arrow and Parquet to the tier. Does nothing for a
- * bucket.
- */
+/** Makes nginx serve a version, its disclaimer first: without it nginx passes CSV, Arrow and Parquet on. Nothing for a bucket. */
 export async function switchNginx(store: ObjectStore, { version, artifacts }: Switched): Promise<void> {
   if (!isFolder(store)) return
   const disclaimer = disclaimerIn(artifacts)
@@ -40,11 +36,7 @@ export async function switchNginx(store: ObjectStore, { version, artifacts }: Sw
  * after the pointer entry and before the switch, and the newest version may be `unfit`. A head that the tier
  * has not looked at yet is left to its publisher, or to the next look.
  */
-export async function repairSwitch(
-  store: ObjectStore,
-  served: Switched,
-  unfit: string | null,
-): Promise<void> {
+export async function repairSwitch(store: ObjectStore, served: Switched, unfit: string | null) {
   if (!isFolder(store)) return
   const now = await store.read(SERVED_KEY)
   if (now !== null && new TextDecoder().decode(now) === servedLine(served.version)) return
@@ -57,11 +49,8 @@ export const servedLine = (version: string): string => `set $version ${toCompact
 
 /** Null if it is missing, or has a dollar sign, which nginx would read as the beginning of a variable. */
 function disclaimerIn(artifacts: Switched['artifacts']): string | null {
-  for (const { headers } of artifacts) {
-    const text = headers['x-disclaimer']
-    if (text !== undefined) return text.includes('$') ? null : text
-  }
-  return null
+  const text = [...artifacts].find(({ headers }) => 'x-disclaimer' in headers)?.headers['x-disclaimer']
+  return text === undefined || text.includes('$') ? null : text
 }
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -9,10 +9,7 @@ export type ObjectHeaders = {
   readonly cache_control?: string
 }
 
-/**
- * Objects by key. A key is a relative path of safe segments (see `assertKey`). Every method throws a
- * StoreError that names the store, the key and the cause; absence is an answer, not an error.
- */
+/** Objects by key (`assertKey`). Every method throws a StoreError that names store, key and cause; absence is an answer. */
 export type ObjectStore = {
   /** Where it is, for messages: `file:///var/highwater/public`. */
   readonly url: string

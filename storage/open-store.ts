@@ -4,19 +4,11 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { codeOf } from './error-code.ts'
 import { createFileStore } from './file-store.ts'
-import type { ObjectStore } from './object-store.ts'
 import { removeUnfinished } from './placing.ts'
 import { parseS3Url, type S3Access, type S3Patience, toS3Url } from './s3-access.ts'
 
-/**
- * Opens the store that a URL names, `file:///absolute/folder` or `s3://bucket/prefix`, for reading and
- * writing. Makes no folder: the first write does; a bucket must exist. Throws an error with the legal forms.
- */
-export async function openStore(
-  url: string,
-  access: S3Access | null = null,
-  patience?: S3Patience,
-): Promise<ObjectStore> {
+/** Opens `file:///absolute/folder` or `s3://bucket/prefix`. Makes no folder; a bucket must exist. Throws with the legal forms. */
+export async function openStore(url: string, access: S3Access | null = null, patience?: S3Patience) {
   if (!isS3(url)) return createFileStore(folderOf(url))
   if (access === null) throw new Error(`no S3 access was given for ${url}: only folders can be opened here`)
   const { createS3Store } = await import('./s3-store.ts') // a fifth of a second, which files need not wait for
@@ -26,10 +18,7 @@ export async function openStore(
 /** Throws an error with the legal forms if a text is no URL of a store. */
 export const assertStoreUrl = (url: string): unknown => (isS3(url) ? parseS3Url(url) : folderOf(url))
 
-/**
- * Throws unless the public and the private store are apart: neither is the other, nor below it. Otherwise a
- * web server of the public store would serve stops and leverage, which only the snapshot has.
- */
+/** Throws if one store is the other or below it: a web server would serve stops and leverage, which only the snapshot has. */
 export async function assertApart(publicUrl: string, privateUrl: string): Promise<void> {
   const [open, hidden] = [await placeOf(publicUrl), await placeOf(privateUrl)]
   if (!open.startsWith(hidden) && !hidden.startsWith(open)) return
@@ -44,10 +33,7 @@ export async function cleanStore(url: string): Promise<void> {
   if (!isS3(url)) await removeUnfinished(folderOf(url), isAlive)
 }
 
-/**
- * The private twin of a store, if none is named: a sibling folder, so that no web server of the public one
- * serves it. Of a store that is a whole bucket the twin is another bucket.
- */
+/** The private store if none is named: a sibling folder, which no web server of the public one serves, or another bucket. */
 export const privateTwin = (url: string): string => `${url.replace(/\/+$/, '')}.private`
 
 /** The place of a store, with a slash at its end: equal for equal places, a prefix of every place below. */

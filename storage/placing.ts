@@ -76,10 +76,7 @@ export const markOf = (root: string, prefix: string): string =>
 
 const MARK = '~batch~'
 
-/**
- * Removes what processes of this host that are gone left unfinished, and marks of batches whose folder is gone. Another host may
- * share the folder, and only it knows which of its processes live.
- */
+/** Removes what gone processes of this host left, and marks of gone folders. Only another host knows which of its own live. */
 export async function removeUnfinished(root: string, isAlive: (pid: number) => boolean): Promise<void> {
   for (const name of await ifThere(readdir(join(root, UNFINISHED)), [])) {
     const [host, pid] = name.split('~')
@@ -114,10 +111,7 @@ export async function makeFolder(path: string): Promise<void> {
 /** For each folder the flush that is under way, and the one after it. */
 const flushes = new Map<string, { readonly running: Promise<void>; next: Promise<void> | null }>()
 
-/**
- * Flushes a folder. Callers that come while a flush is under way, which may miss their entries, share the one after it: the
- * files of a strategy take a few flushes together.
- */
+/** Flushes a folder. Calls during a flush, which may miss their entries, share the next: a few for all files of a strategy. */
 export function flushFolder(path: string): Promise<void> {
   const flush = flushes.get(path)
   if (flush === undefined) return startFlush(path)
@@ -142,16 +136,10 @@ async function flushNow(path: string): Promise<void> {
   await folder?.sync()
 }
 
-/** The path of an object in the folder of a store. */
 export const pathIn = (url: string, key: string): string => join(fileURLToPath(url), ...key.split('/'))
 
 /** Runs an action on a key of a folder; what it throws becomes a StoreError with the remedy. */
-export async function guarded<T>(
-  url: string,
-  action: string,
-  key: string,
-  run: () => Promise<T>,
-): Promise<T> {
+export async function guarded<T>(url: string, action: string, key: string, run: () => Promise<T>) {
   try {
     return await run()
   } catch (error) {

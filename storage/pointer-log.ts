@@ -35,11 +35,7 @@ export class LostRaceError extends Error {
   }
 }
 
-/**
- * The newest entry, or null if the log is empty. The hint only says where to begin: entries after it are
- * looked for until one is missing, so a hint that is late, lost or damaged costs requests and never an old
- * answer.
- */
+/** The newest entry, or null. The hint says where to begin to look, so one that is late, lost or damaged only costs requests. */
 export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> {
   let head = await readFirst(store)
   while (head !== null) {
@@ -58,14 +54,12 @@ async function readFirst(store: ObjectStore): Promise<LoggedEntry | null> {
   return newest === undefined ? null : readEntry(store, newest)
 }
 
-/** Entries that are read at the same time: a log of years takes a second from a far store. */
-const READS_AT_ONCE = 32
+/** Requests at a time: a log of years takes a second from a far store, and the manifests of three years half a second. */
+const AT_ONCE = { concurrency: 32 }
 
 /** The whole log, oldest first. Throws if it has a gap, or an entry that does not continue the one before. */
 export async function readLog(store: ObjectStore): Promise<readonly LoggedEntry[]> {
-  const found = await pMap(await listSeqs(store), seq => readEntry(store, seq), {
-    concurrency: READS_AT_ONCE,
-  })
+  const found = await pMap(await listSeqs(store), seq => readEntry(store, seq), AT_ONCE)
   const log = found.filter(logged => logged !== null)
   const broken = log.findIndex(
     ({ entry }, i) =>
@@ -79,8 +73,7 @@ export async function readLog(store: ObjectStore): Promise<readonly LoggedEntry[
 }
 
 async function listSeqs(store: ObjectStore): Promise<readonly number[]> {
-  const keys = await store.list(POINTER_PREFIX)
-  return keys.map(seqOfKey).filter(seq => seq !== null)
+  return (await store.list(POINTER_PREFIX)).flatMap(key => seqOfKey(key) ?? [])
 }
 
 async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry | null> {
@@ -92,11 +85,7 @@ async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry |
   throw new Error(`${store.url}/${key} is not a pointer entry: restore it from a copy`)
 }
 
-/**
- * Appends an entry after `head`, which the caller has just read, and derives the hint. The creation of the
- * entry is the moment of publication: of any number of racers exactly one gets it, and the others throw
- * LostRaceError.
- */
+/** Appends an entry after `head`, just read, and the hint. Its creation publishes; losers of a race throw LostRaceError. */
 export async function appendEntry(
   store: ObjectStore,
   head: LoggedEntry | null,
@@ -116,17 +105,13 @@ export async function appendEntry(
     await publishKey(store, signer)
     await writeOnce(store, signatureKey(logged.sha256), signer.sign(bytes), IMMUTABLE_BYTES)
   }
-  if (!(await store.create(pointerKey(entry.seq), bytes, IMMUTABLE_JSON))) {
+  if (!(await store.create(pointerKey(entry.seq), bytes, IMMUTABLE_JSON)))
     throw new LostRaceError(store, (await readEntry(store, entry.seq))?.entry ?? null)
-  }
   await tolerate(deriveHint(store, entry), 'the entry stands, and readers look for it')
   return logged
 }
 
-/**
- * Refuses a clock that is behind the newest entry: times in the log never decrease, and an entry with an earlier time
- * would expire too early.
- */
+/** Refuses a clock behind the newest entry: times in the log never decrease, and an earlier one would expire too early. */
 export function assertAfter(store: ObjectStore, head: LoggedEntry | null, now: string): void {
   if (head === null || now >= head.entry.at) return
   const { seq, at } = head.entry
@@ -205,19 +190,13 @@ export type ListedPublication = Publication & {
   readonly is_removed: boolean
 }
 
-/** Manifests that are looked for at the same time: those of three years take half a second in a far store. */
-const LOOKS_AT_ONCE = 32
-
 /** Looks for the manifest of each version. If the store does not answer, none counts as removed. */
-export const markRemoved = (
-  store: ObjectStore,
-  publications: readonly Publication[],
-): Promise<readonly ListedPublication[]> =>
+export const markRemoved = (store: ObjectStore, publications: readonly Publication[]) =>
   pMap(
     publications,
     async publication => ({
       ...publication,
       is_removed: !publication.is_served && (await isAbsent(store, manifestKey(publication.version))),
     }),
-    { concurrency: LOOKS_AT_ONCE },
+    AT_ONCE,
   )

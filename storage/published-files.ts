@@ -46,10 +46,7 @@ export const programIndex = z.object({
 
 export type ProgramIndex = z.infer<typeof programIndex>
 
-/**
- * A published object that is missing, altered or of another form: the store itself answers, so trying again
- * does not help. An outage is a StoreError, and never this.
- */
+/** A published object is missing, altered or of another form: trying again does not help. An outage is a StoreError instead. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
@@ -72,9 +69,7 @@ export async function findManifest(
   if (sha256(bytes) !== manifest_sha256)
     return { fault: 'altered', what: 'is not the one that was published' }
   const parsed = manifest.safeParse(parseJson(bytes))
-  if (!parsed.success) {
-    return { fault: 'of another form', what: 'has another form: update the program' }
-  }
+  if (!parsed.success) return { fault: 'of another form', what: 'has another form: update the program' }
   const of = parsed.data.version
   if (of !== version) return { fault: 'of another version', what: `is that of ${of}` }
   return { fault: null, manifest: parsed.data }
@@ -90,10 +85,7 @@ export async function readManifest(store: ObjectStore, current: CurrentVersion):
   )
 }
 
-/**
- * The files of a published snapshot, checked against the digests of its manifest. Throws an UnreadableError
- * if one is missing or altered, and a StoreError if the store does not answer. The file `without` is not read, and empty.
- */
+/** That of `without` is not read, and empty. Throws an UnreadableError for a missing or altered one, a StoreError for an outage. */
 export async function readSnapshotFiles(
   privateStore: ObjectStore,
   { version, snapshot }: Pick<Manifest, 'version' | 'snapshot'>,
@@ -108,15 +100,8 @@ export async function readSnapshotFiles(
   return Object.fromEntries(files) as SnapshotBytes // one entry a file
 }
 
-/**
- * A private file of a published version, checked against its digest. Throws an UnreadableError if it is
- * missing or altered, and a StoreError if the store does not answer.
- */
-async function readPrivateFile(
-  privateStore: ObjectStore,
-  key: string,
-  digest: string | undefined,
-): Promise<Uint8Array> {
+/** Throws an UnreadableError if the file is missing or altered, and a StoreError if the store does not answer. */
+async function readPrivateFile(privateStore: ObjectStore, key: string, digest: string | undefined) {
   const bytes = await privateStore.read(key)
   if (bytes !== null && (await sha256InTurns(bytes)) === digest) return bytes
   const what = bytes === null ? 'is missing' : 'is not the file that was published'
@@ -136,11 +121,7 @@ export type StoredProgram = {
   readonly documents: Readonly<Record<ProgramRecord, Uint8Array>>
 }
 
-/**
- * The program of a published version, each file checked against its digest; null if the version has none.
- * Throws an UnreadableError if a file is missing, altered or of another form, and a StoreError if a store
- * does not answer.
- */
+/** Null without a program. Throws an UnreadableError for a missing, altered or other file, a StoreError if a store is away. */
 export const readProgram = async (
   { store, privateStore }: Stores,
   current: CurrentVersion,
@@ -153,7 +134,7 @@ export async function readProgramOf(
 ): Promise<StoredProgram | null> {
   if (program_sha256 === null) return null
   const keyOf = (name: string): string => privateKey(version, name)
-  const index = await readChecked(privateStore, keyOf(PROGRAM_INDEX), program_sha256, programIndex)
+  const index = await readChecked(privateStore, keyOf(PROGRAM_INDEX), programIndex, program_sha256)
   const digests = new Map(index.files.map(({ name, sha256 }) => [name, sha256]))
   const read = async (file: ProgramFile) => {
     const bytes = await readPrivateFile(privateStore, keyOf(programFileName(file)), digests.get(file))
@@ -174,6 +155,7 @@ const datasetFacts = z.object({
   methodology_url: z.string(),
   public_url: z.string().nullable().default(null),
   synthetic: z.boolean().default(false),
+  embargo_days: z.number().default(0),
 })
 export type DatasetFacts = Readonly<z.infer<typeof datasetFacts>>
 
@@ -188,15 +170,10 @@ export async function readSnapshotFacts(
   { version, snapshot }: Pick<Manifest, 'version' | 'snapshot'>,
 ): Promise<z.infer<typeof snapshotFacts>> {
   const name = SNAPSHOT_FILES.document
-  return readChecked(privateStore, privateKey(version, name), snapshot[name], snapshotFacts)
+  return readChecked(privateStore, privateKey(version, name), snapshotFacts, snapshot[name])
 }
 
-async function readChecked<T>(
-  privateStore: ObjectStore,
-  key: string,
-  digest: string | undefined,
-  schema: z.ZodType<T>,
-): Promise<T> {
+async function readChecked<T>(privateStore: ObjectStore, key: string, schema: z.ZodType<T>, digest?: string) {
   const document = schema.safeParse(parseJson(await readPrivateFile(privateStore, key, digest)))
   if (document.success) return document.data
   throw otherForm(privateStore, key)

@@ -23,11 +23,10 @@ const S3_URL = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/
 export function parseS3Url(url: string): S3Place {
   const [, bucket, path = ''] = S3_URL.exec(url) ?? []
   const prefix = path.replace(/\/+$/, '')
-  if (bucket === undefined) {
+  if (bucket === undefined)
     throw new Error(
       `not a store: ${JSON.stringify(url)}; expected s3://bucket/prefix, the bucket in small letters, digits, '.' and '-'`,
     )
-  }
   if (prefix !== '') assertKey(prefix)
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/` }
 }

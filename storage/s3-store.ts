@@ -56,9 +56,8 @@ type Place = S3Place & { readonly client: S3Client }
 const MOST_TRIES = 4
 
 /**
- * An object store in a bucket, `s3://bucket/prefix`. Every object is sent with the MD5 that the service
- * verifies, and carries its SHA-256 as metadata, which is verified whenever it is read; a conditional write
- * decides every race.
+ * Every object is sent with its MD5, which the service verifies, and its SHA-256, which every read does. Conditional writes
+ * decide races.
  */
 export function createS3Store(name: string, access: S3Access, patience?: S3Patience): ObjectStore {
   const place: Place = { ...parseS3Url(name), client: createS3Client(access, patience) }
@@ -126,11 +125,10 @@ async function readObject({ client, bucket, prefix }: Place, key: string): Promi
     )
   })
   const digest = got.Metadata?.[DIGEST] // none if another program copied the object
-  if (digest !== undefined && digest !== sha256(bytes)) {
+  if (digest !== undefined && digest !== sha256(bytes))
     throw new BrokenObjectError(
       'the service returned other bytes than were written: restore the object from a copy',
     )
-  }
   return bytes
 }
 
@@ -147,9 +145,8 @@ async function hasObject(place: Place, key: string): Promise<boolean> {
 }
 
 /**
- * An attempt whose answer was lost may have written the object: the next attempt finds it there, with the
- * same bytes. (Of two racers with the very same bytes both may believe it, and both are right about what
- * stands.)
+ * An attempt whose answer was lost may have written the object: the next one finds the same bytes there. So may a racer's: both
+ * are right.
  */
 function createObject(place: Place, key: string, bytes: Uint8Array, headers: ObjectHeaders) {
   const command = new PutObjectCommand({ ...putInput(place, key, bytes, headers), IfNoneMatch: '*' })
@@ -195,8 +192,8 @@ async function listKeys({ client, bucket, prefix }: Place, below: string): Promi
 /** A failure found by this store and not by the client: a broken object. A retry may fix it. */
 class BrokenObjectError extends Error {}
 
-/** How often the client tried before it gave up. It writes that on whatever it throws. */
-const triesOf = (error: unknown): number => metadataOf(error)?.attempts ?? 1
+/** How often the client tried before it gave up. It writes that on whatever it throws, errors of the network among them. */
+const triesOf = (error: unknown): number => Object(error).$metadata?.attempts ?? 1
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
@@ -208,34 +205,29 @@ function describeS3Error(error: unknown, bucket: string): string {
   const name = nameOf(error)
   if (name === 'NoSuchBucket')
     return `there is no bucket '${bucket}': create it, or correct the name in the URL`
-  if (name === 'CredentialsProviderError') {
+  if (name === 'CredentialsProviderError')
     return 'no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'
-  }
   if (name === 'RequestTimeTooSkewed')
     return 'the service rejects the clock of this machine: set it, and try again'
   const status = statusOf(error)
-  if (status === 403) {
+  if (status === 403)
     return (
       `the service refuses (${name}): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they have the right ` +
       `to read, write and list in bucket '${bucket}'`
     )
-  }
   if (status === 501) return `the service cannot do this (${name}): ${CONDITIONAL_REMEDY}`
-  if (status !== null && status >= 500) {
+  if (status !== null && status >= 500)
     return `the service answered ${status} (${name}) ${tries(error)}: run the command again when it has recovered`
-  }
   const said = error instanceof Error && error.message !== '' ? error.message : name
   return describeConnection(error) ?? `${said} (${name}): correct that, and run the command again`
 }
 
 function describeConnection(error: unknown): string | null {
   const code = String(codeOf(error))
-  if (UNREACHABLE.has(code)) {
+  if (UNREACHABLE.has(code))
     return `the service cannot be reached (${code}) ${tries(error)}: check AWS_ENDPOINT_URL_S3 and the network`
-  }
-  if (BROKEN_OFF.has(code)) {
+  if (BROKEN_OFF.has(code))
     return `the connection broke off (${code}) ${tries(error)}: run the command again when the service has recovered`
-  }
   return nameOf(error) === 'TimeoutError'
     ? `the service did not answer in time ${tries(error)}: run the command again when it has recovered`
     : null
@@ -246,10 +238,4 @@ const tries = (error: unknown): string => `in ${triesOf(error)} tries`
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : String(error))
 
 const statusOf = (error: unknown): number | null =>
-  error instanceof S3ServiceException ? (metadataOf(error)?.httpStatusCode ?? null) : null
-
-type Metadata = S3ServiceException['$metadata']
-
-/** The client puts it on every error that it throws, those of the network among them. */
-const metadataOf = (error: unknown): Partial<Metadata> | null =>
-  error instanceof Error && '$metadata' in error ? (error.$metadata as Metadata) : null
+  error instanceof S3ServiceException ? (error.$metadata.httpStatusCode ?? null) : null

@@ -43,11 +43,9 @@ function parseKey(pem: string): KeyObject {
   )
 }
 
-/** The SHA-256 of the DER form. */
 const fingerprintOf = (publicKey: KeyObject): string =>
   sha256(publicKey.export({ type: 'spki', format: 'der' }))
 
-/** The first 16 digits of the fingerprint. */
 const keyIdOf = (publicKey: KeyObject): string => fingerprintOf(publicKey).slice(0, 16)
 
 /** A public key with its names; null if a PEM text holds no Ed25519 public key. */
@@ -67,10 +65,7 @@ export const isSignedBy = (publicKeyPem: string, bytes: Uint8Array, signature: U
 export const newPrivateKeyPem = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/**
- * The public keys that are published, oldest first; none if nothing was signed. Throws if the object is
- * damaged, or holds a key under the name of another.
- */
+/** The published keys, oldest first; none if nothing was signed. Throws if the object is damaged, or a key has another's name. */
 export async function readKeys(store: ObjectStore): Promise<PublicKeys['keys']> {
   const bytes = await store.read(KEYS_KEY)
   if (bytes === null) return []

@@ -14,10 +14,7 @@ export async function unanchored(store: ObjectStore, log: readonly LoggedEntry[]
   return log.filter(({ sha256 }) => !keys.has(anchorKey(sha256)))
 }
 
-/**
- * The time stamps that a store has for the histories of a snapshot; none for what the snapshot itself publishes, and those that
- * were read then if it is published already.
- */
+/** Those of the histories of a snapshot; none for what it publishes itself, and those read then if it is published already. */
 export async function readTimeStamps(
   store: ObjectStore,
   { dataset, strategies }: Snapshot,

@@ -4,16 +4,8 @@ import { isFolder, type ObjectHeaders, type ObjectStore } from './object-store.t
 export const OTHER_BYTES_REMEDY =
   'build under a new --version, or use the code, the book and the --effort that made it'
 
-/**
- * Creates an object, or makes sure that the one already there is the same: so that a command that was killed
- * can be run again and finishes its own work. Throws where other bytes stand under the key.
- */
-export async function writeOnce(
-  store: ObjectStore,
-  key: string,
-  bytes: Uint8Array,
-  headers: ObjectHeaders,
-): Promise<void> {
+/** Creates an object, or finds the same one, so that a killed command can be run again. Throws if other bytes are under the key. */
+export async function writeOnce(store: ObjectStore, key: string, bytes: Uint8Array, headers: ObjectHeaders) {
   if (await store.create(key, bytes, headers)) return
   const there = await store.read(key)
   if (there !== null && Buffer.from(there.buffer, there.byteOffset, there.length).equals(bytes)) return

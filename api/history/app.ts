@@ -7,16 +7,23 @@ import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { PAGE_ROUTES } from '#pages/page-routes.ts'
 import { createServiceApp, type Answered as ServiceAnswered, toPattern } from '../service/app.ts'
 import type { Exchange, ServiceEnv } from '../service/exchange.ts'
-import { COMMON_HEADERS, preflightHeaders } from '../service/headers.ts'
+import { COMMON_HEADERS, OPENAPI_TYPE, preflightHeaders } from '../service/headers.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
-import { type AnswerKind, type Handler, type HistoryParts, historyService } from './exchange.ts'
+import {
+  type AnswerKind,
+  assertServed,
+  createTexts,
+  type Handler,
+  type HistoryParts,
+  historyService,
+} from './exchange.ts'
 import { createFamilyHandler, createFileHandler } from './files/stored-files.ts'
 import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
-import { createIconHandler, createRobotsHandler, createSitemapHandler } from './pages/crawlers.ts'
+import { createIconHandler, robotsText, sitemap } from './pages/crawlers.ts'
 import { createDocsHandler, DOCS_PATTERN } from './pages/docs.ts'
 import { createFeedHandler } from './pages/feed.ts'
 import { answerFile, createPageHandler, indexHandler, isFilePath, refuse } from './pages/pages.ts'
-import { createDocumentHandler, createLlmsHandler } from './routes.ts'
+import { historyDocument, toLlmsText } from './routes.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
@@ -25,7 +32,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   const { app, dispatch, mount } = createServiceApp(historyService(parts), {
     begin: c => beginRequest(c, parts),
     report: (c, answered) => {
-      const route = c.get('route') ?? templates.get(answered.route) ?? UNROUTED
+      const route = c.get('route') ?? templates.get(answered.route) ?? 'none'
       reportAnswer(c, { ...answered, route }, parts)
     },
     refuse: (c, error) => refuse(c, parts, error),
@@ -51,11 +58,16 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   for (const page of PAGE_ROUTES.filter(({ path }) => path !== '/')) get(page.path, createPageHandler(page))
   get('/feed.atom', createFeedHandler('atom+xml'))
   get('/feed.json', createFeedHandler('feed+json'))
-  get('/robots.txt', createRobotsHandler())
-  get('/sitemap.xml', createSitemapHandler())
+  const { publicBaseUrl } = parts.settings
+  const robots = createTexts(() => robotsText(publicBaseUrl), PLAIN)
+  get('/robots.txt', robots)
+  const map = createTexts(c => sitemap(assertServed(c, parts).snapshot, publicBaseUrl), XML)
+  get('/sitemap.xml', map)
   for (const path of ['/favicon.svg', '/favicon.ico']) get(path, createIconHandler())
-  get('/openapi.json', createDocumentHandler())
-  get('/llms.txt', createLlmsHandler())
+  const document = async () => JSON.stringify(await historyDocument(publicBaseUrl))
+  get('/openapi.json', createTexts(document, OPENAPI_TYPE))
+  const llms = createTexts(() => toLlmsText(publicBaseUrl), PLAIN)
+  get('/llms.txt', llms)
   const docs = createDocsHandler(parts.settings)
   get('/docs', docs)
   get('/docs/{file}', docs, DOCS_PATTERN)
@@ -73,7 +85,8 @@ async function answerElse(c: Exchange, parts: HistoryParts): Promise<Response> {
   throw new ApiError('not_found', MISSING)
 }
 
-const UNROUTED = 'none'
+const PLAIN = 'text/plain; charset=utf-8'
+const XML = 'application/xml; charset=utf-8'
 
 const MISSING = 'no such path; / lists what there is'
 
@@ -97,24 +110,14 @@ const FAMILIES = {
 }
 
 const NOT_MODIFIED = 304
-const FIRST_REFUSAL = 400
 
-/**
- * Reports the outcome of a request: at once, or at the end of an answer that is made while it is sent. The headers of the
- * answer are not read: reading them would copy them.
- */
+/** Reports an outcome at once, or at the end of an answer that is made while it is sent. Reading its headers would copy them. */
 function reportAnswer(c: Exchange, answered: ServiceAnswered, { onAnswered }: HistoryParts): void {
   const { method, route, status, ms } = answered
   const bytes = method === 'HEAD' || status === NOT_MODIFIED ? 0 : (c.get('bytes') ?? 0)
   const version = c.get('served')?.version ?? null
-  const line = {
-    request_id: c.get('requestId') ?? '',
-    method,
-    route,
-    kind: kindOf(c, status),
-    version,
-    status,
-  }
+  const request_id = c.get('requestId') ?? ''
+  const line = { request_id, method, route, kind: kindOf(c, status), version, status }
   const sent = c.get('sent')
   if (sent === undefined) onAnswered({ ...line, ms, bytes })
   else void sent.then(({ bytes, isWhole }) => onAnswered({ ...line, ...(isWhole ? {} : CUT), ms, bytes }))
@@ -123,6 +126,6 @@ function reportAnswer(c: Exchange, answered: ServiceAnswered, { onAnswered }: Hi
 const CUT = { kind: 'cut' } as const
 
 function kindOf(c: Exchange, status: number): AnswerKind {
-  if (status >= FIRST_REFUSAL) return 'refused'
+  if (status >= 400) return 'refused'
   return status === NOT_MODIFIED ? '304' : (c.get('kind') ?? 'live')
 }

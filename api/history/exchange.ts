@@ -49,9 +49,8 @@ export type HistoryParts = {
   readonly pinned: ReturnType<typeof createPinnedVersions>
   readonly files: {
     /**
-     * The object of a route as it is in the public store; `variable` is what stands for its variable. Null if there is
-     * none. Rejects with a StoreError if the store cannot be read, and with a DamagedFileError if the object is not the
-     * one that was published.
+     * The object of a route in the public store, by what stands for its variable; null if there is none. Rejects with a
+     * StoreError if the store cannot be read, and with a DamagedFileError if it is not the one that was published.
      */
     read(file: FileRoute, variable: string): Promise<StoredFile | null>
   }
@@ -101,7 +100,6 @@ export function sendReady(c: Exchange, answer: ReadyAnswer, caching: string, mor
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
 }
 
-/** The same for what is compressed as a client prefers it. */
 export const sendText = async (c: Exchange, coded: CodedBytes, caching: string, more: AnswerHeaders = {}) =>
   sendReady(c, await coded(c.req.header('accept-encoding')), caching, more)
 
@@ -126,10 +124,7 @@ export function createTexts(
   }
 }
 
-/**
- * Leaves the file to nginx, whose requests ask for that (`deploy/nginx`): a slow reader then holds nothing here. Because of
- * `Vary` no cache gives this to a request that does not ask for it.
- */
+/** Leaves the file to nginx, whose requests ask for it: a slow reader then holds nothing here. By `Vary` no cache gives this to others. */
 function leaveToNginx(c: Exchange, headers: AnswerHeaders, file: string): Response {
   c.set('bytes', 0)
   const path = { 'x-accel-redirect': `/.published/${file}`, 'content-length': '0' }
@@ -193,10 +188,7 @@ export type HistorySettings = InterfaceSettings & {
   readonly signalsBaseUrl: string | null
 }
 
-/**
- * Where an answer came from: a published file, a computation, the client's own copy, a refusal, or the process. `cut`: it
- * was made while it was sent, and broke off.
- */
+/** Where an answer came from: `live` is the process, `304` the client's own copy; `cut` was made while it was sent, and broke off. */
 export type AnswerKind = 'static' | 'computed' | 'cut' | '304' | 'refused' | 'live'
 
 /** The log line of an answer: routes, names and numbers. */

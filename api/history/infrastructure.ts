@@ -84,8 +84,6 @@ const publishedVersion = () =>
     history_restated: flag('Whether it alters history that the version before had published.'),
   })
 
-const versionList = () => list('Every version that was published, newest first.', publishedVersion())
-
 /** Asks the list of versions for the one that was in force on a day: `?as_of=2026-11-21`. */
 const versionsQuery = {
   as_of: dayParameter('A day: leads to the dataset of the version that was served at its end (UTC).'),
@@ -173,7 +171,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     about: 'All published versions, newest first; with `as_of` the way to the one that was served on a day.',
     query: versionsQuery,
     formats: ['json', 'csv'],
-    data: versionList,
+    data: () => list('Every version that was published, newest first.', publishedVersion()),
     statuses: [200, 304, 307],
     refusals: ['not_found', 'not_ready'],
     handler: (c, parts) => {

@@ -1,6 +1,4 @@
-// `/openapi.json` and `/llms.txt`: the service described to programs, from its route tables. The second is in the form of
-// https://llmstxt.org.
-
+// `/openapi.json` and `/llms.txt` (https://llmstxt.org): the service described to programs, from its route tables.
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES, FILE_VARIABLES } from '#core/contract/file-routes.ts'
 import { type OpenApi, REQUEST_ID_TEXT, type Service, toOpenApi } from '#core/contract/openapi.ts'
@@ -13,7 +11,6 @@ import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { DOCUMENTS } from '#pages/guides/documents.ts'
 import { type Endpoint, GUIDES } from '#pages/guides/guides.ts'
 import { API_VERSION } from '../service/exchange.ts'
-import { createTexts, type Handler } from './exchange.ts'
 import { INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
 
 export type HistoryRoute = InfrastructureRoute | DatasetRoute
@@ -25,10 +22,7 @@ type Group = 'book' | 'strategy' | 'pinned' | 'proof' | 'infrastructure'
 const GROUPS: Service<Group>['groups'] = {
   book: { name: 'Book', description: 'What is true of all strategies together.' },
   strategy: { name: 'Strategy', description: 'One strategy: its figures, series and trades.' },
-  pinned: {
-    name: 'Pinned',
-    description: 'The same answers of one published version, which never change.',
-  },
+  pinned: { name: 'Pinned', description: 'The same answers of one published version, which never change.' },
   proof: { name: 'Proof', description: 'What was published and served when, with digests and signatures.' },
   infrastructure: { name: 'Infrastructure', description: 'The process and the version that it serves.' },
 }
@@ -102,16 +96,6 @@ export async function historyDocument(publicBaseUrl: string): Promise<OpenApi> {
     ],
   )
 }
-
-export const createDocumentHandler = (): Handler =>
-  createTexts(
-    async (_, { settings }) => JSON.stringify(await historyDocument(settings.publicBaseUrl)),
-    'application/openapi+json; charset=utf-8',
-  )
-
-/** `/llms.txt`: the service explained to programs that read prose. */
-export const createLlmsHandler = (): Handler =>
-  createTexts((_, { settings }) => toLlmsText(settings.publicBaseUrl), 'text/plain; charset=utf-8')
 
 const SOME_VERSION = '2026-11-21T00:15:00Z'
 

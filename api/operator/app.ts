@@ -4,6 +4,7 @@ import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { assertScope } from '#signals/operators/tokens.ts'
 import { assertUrlLength, createServiceApp, toPattern } from '../service/app.ts'
 import { type Exchange, type ServiceEnv, sendBytes, sendEnveloped } from '../service/exchange.ts'
+import { OPENAPI_TYPE } from '../service/headers.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
 import { audited } from './audited.ts'
@@ -38,16 +39,15 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
     const { contentType, text } = await parts.metrics()
     return new Response(text, { headers: { ...c.get('service').headers(c), 'content-type': contentType } })
   })
-  app.get('/openapi.json', c => sendBytes(c, OPENAPI, OPENAPI_MEDIA))
+  app.get('/openapi.json', c => sendBytes(c, OPENAPI, { 'content-type': OPENAPI_TYPE }))
   const reference = createReference(REFERENCE, operatorDocument)
   for (const path of ['/docs', '/docs/:folder/:file']) app.get(path, reference)
   mountPage(app, parts, whoseToken)
-  for (const [path, routes] of byPath(OPERATOR_ROUTES)) {
+  for (const [path, routes] of byPath(OPERATOR_ROUTES))
     mount(
       toPattern(path),
       routes.map(route => [route.method, c => answer(route, c, parts, whoseToken)]),
     )
-  }
   return app
 }
 
@@ -59,8 +59,6 @@ const REFERENCE = {
 } as const
 
 const OPENAPI = renderJson(operatorDocument() as Json) // zod makes plain JSON, and calls it unknown
-
-const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
 /** Authorisation comes before validation. */
 async function answer(route: OperatorRoute, c: Exchange, parts: OperatorParts, whoseToken: WhoseToken) {
@@ -75,10 +73,7 @@ async function answer(route: OperatorRoute, c: Exchange, parts: OperatorParts, w
   return sendEnveloped(c, data as Json, links, meta, {}, status ?? route.statuses?.[0]) // a schema of JSON describes it
 }
 
-/**
- * The fields of the query, if the route has one, or else of the body, for the log; the handler refuses what is wrong.
- * The names of a query that the route does not declare get a question mark, so that none is taken for a field.
- */
+/** The fields of the query or the body, for the log. A name of a query that is not declared gets a question mark: it is no field. */
 async function sentWith(c: Exchange, { query, body, isBodyOptional }: OperatorRoute) {
   if (query !== undefined) return c.req.query()
   const unread = Object.keys(c.req.query()).map(name => [`?${name}`, null])

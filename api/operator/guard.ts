@@ -1,5 +1,4 @@
-// Access control: the Host header must be one of ours, which a page of another site cannot achieve, and the
-// token must match.
+// Access control: the Host header must be ours, which a page of another site cannot achieve, and the token must match.
 import { ApiError } from '#core/contract/errors.ts'
 import { createAddressCounts } from '#signals/address-counts.ts'
 import { digestOf, matchesDigest } from '#signals/clients/token.ts'
@@ -7,16 +6,12 @@ import { listOperators, mainOperator, type Operator } from '#signals/operators/t
 import type { Exchange } from '../service/exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
-/** The host names of this machine, and the bound address. */
 export const hostsOf = (host: string, more: readonly string[] = []): ReadonlySet<string> =>
   new Set(['127.0.0.1', 'localhost', '[::1]', bracketed(host), ...more].map(name => name.toLowerCase()))
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-/**
- * Throws unless the Host header is allowed. A name that an attacker points to 127.0.0.1 (DNS rebinding) would let his
- * page send requests here.
- */
+/** Throws unless the Host header is ours: a name that an attacker points to 127.0.0.1 (DNS rebinding) would let his page in. */
 export function assertHost(c: Exchange, { hosts }: OperatorParts): void {
   const name = new URL(c.req.url).hostname.toLowerCase()
   const given = (c.req.header('host') ?? name).toLowerCase().replace(/:\d+$/, '')
@@ -33,8 +28,6 @@ export type WhoseToken = (given: string) => Promise<Operator | null>
 /** Wrong tokens in a minute that are answered at once: an operator who mistypes sends fewer. */
 export const MOST_WRONG_TOKENS = 10
 
-const WINDOW_MS = 60_000
-
 /** How long each further one waits for its answer. The right token never waits. */
 export const WRONG_TOKEN_DELAY_MS = 1_000
 
@@ -42,7 +35,7 @@ export const WRONG_TOKEN_DELAY_MS = 1_000
 export const MOST_WAITING_TOKENS = 16
 
 export function createTokenCheck({ token, redis, clock, pause, onGuessing }: OperatorParts): WhoseToken {
-  const add = createAddressCounts(WINDOW_MS, clock.elapsed)
+  const add = createAddressCounts(60_000, clock.elapsed)
   let waiting = 0
   return async given => {
     if (isSame(given, token)) return mainOperator(token)

@@ -52,7 +52,6 @@ type Offer = {
   readonly when?: Readonly<Record<string, unknown>>
 }
 
-/** The forms of a route on the page, and what follows. */
 export type RouteForm<Asked = unknown, Data = unknown> = {
   readonly offers: readonly Offer[]
   /** Null needs no confirmation. */

@@ -17,7 +17,6 @@ export type OperatorParts = OverviewParts & {
   readonly hosts: ReadonlySet<string>
   /** The base risk of a strategy in the catalogue of the served dataset; undefined if it is not known. */
   readonly baseRiskOf: (alias: string) => number | undefined
-  /** Alias of the accumulation program that is served now. */
   readonly programAlias: () => string
   readonly random: RandomBytes
   readonly newRequestId: () => string

@@ -20,7 +20,6 @@ type AppOptions = {
   /** Called with every answer, before it is sent: it must be quick. */
   readonly report: (c: Exchange, answered: Answered) => void
   readonly refuse?: (c: Exchange, error: unknown) => Response
-  /** What the refusal of an unknown path says. */
   readonly missing: string
   /** Headers of the answer to OPTIONS beside `Allow`; without it OPTIONS is refused like any other method. */
   readonly preflight?: (c: Exchange) => AnswerHeaders

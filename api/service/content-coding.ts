@@ -22,10 +22,7 @@ export type Bytes = Uint8Array<ArrayBuffer>
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
 
-/**
- * The best coding of `offered` (in the server's order of preference) that the client accepts; `identity` if it
- * accepts none, because an answer that can be read beats a 406.
- */
+/** The first of `offered` among those that the client prefers, else `identity`: an answer that can be read beats a 406. */
 export function negotiateCoding<Offered extends Coding>(
   header: string | null | undefined,
   offered: readonly Offered[],
@@ -63,10 +60,7 @@ const SHORT_ZSTD = { ...ZSTD, chunkSize: 64 << 10 } // the whole of nearly every
 const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1 }
 const GZIP = { level: 1 }
 
-/**
- * Up to this size Zstandard is done at once: it takes half a millisecond, and going to another thread and back takes
- * three times as much of both.
- */
+/** Up to this size Zstandard takes half a millisecond; the way to another thread and back takes three times as long. */
 export const SHORT_BYTES = 256 << 10
 
 /** A body in a coding, made on another thread if that takes long. Its memory is its own: caches count it. */
@@ -82,10 +76,7 @@ export const MOST_COMPRESSIONS = 4
 
 const inTurn = createLimit(MOST_COMPRESSIONS)
 
-/**
- * The same for a body in blocks. A block is made when the one before is compressed and the client wants the next, and
- * before each the event loop handles other requests. Same blocks in, same bytes out.
- */
+/** The same in blocks, each made when the client wants it and other requests were handled. Same blocks in, same bytes out. */
 export async function* compressBlocks(blocks: Iterable<Bytes>, coding: Coding): AsyncGenerator<Bytes> {
   if (coding === 'identity') yield* inTurns(blocks)
   else {
@@ -99,9 +90,8 @@ export async function* compressBlocks(blocks: Iterable<Bytes>, coding: Coding): 
 async function* inTurns(blocks: Iterable<Bytes>): AsyncGenerator<Bytes> {
   await setImmediate()
   for (const block of blocks) {
-    for (let start = 0; start < block.length; start += BLOCK_BYTES) {
+    for (let start = 0; start < block.length; start += BLOCK_BYTES)
       yield block.subarray(start, start + BLOCK_BYTES)
-    }
     await setImmediate()
   }
 }
@@ -138,7 +128,6 @@ export type ReadyAnswer = {
   readonly release?: () => void
 }
 
-/** Puts together a body in a coding, its validator and the headers of the answer itself. */
 export const toReadyAnswer = (
   bytes: Bytes,
   coding: Coding,
@@ -162,8 +151,6 @@ export const unencodedDigest = (sha256: string): string =>
 
 /** Above this Brotli 11 would take seconds, and the first client would wait for them. */
 const BEST_BELOW_BYTES = 1 << 20
-const BEST_BROTLI = 11
-const LARGE_BROTLI = 9
 
 /** An answer that is the same for every client, in the coding that the header `Accept-Encoding` prefers. */
 export type CodedBytes = (acceptEncoding: string | undefined) => Promise<ReadyAnswer>
@@ -193,7 +180,7 @@ const BEST = {
   br: (bytes: Uint8Array) =>
     brotliAt(bytes, {
       [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-      [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI,
+      [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? 11 : 9,
     }),
   gzip: (bytes: Uint8Array) => gzipped(bytes, { level: 9 }),
 }

@@ -10,7 +10,6 @@ import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import type { AnswerHeaders, Bytes, CodedBytes } from './content-coding.ts'
 import { CACHING, matchesEtag } from './headers.ts'
 
-/** Version of the interface of every service. */
 export const API_VERSION = '1.0'
 
 export type Clock = {

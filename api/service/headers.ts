@@ -1,10 +1,9 @@
 import { IMMUTABLE, POLLED } from '#core/contract/artifacts.ts'
 import type { AnswerHeaders } from './content-coding.ts'
 
-export const COMMON_HEADERS = {
-  vary: 'Accept-Encoding, Origin',
-  'x-content-type-options': 'nosniff',
-}
+export const COMMON_HEADERS = { vary: 'Accept-Encoding, Origin', 'x-content-type-options': 'nosniff' }
+
+export const OPENAPI_TYPE = 'application/openapi+json; charset=utf-8'
 
 export const CACHING = {
   /** Unpinned answers: a new version reaches clients within a minute, and an outage of the service is bridged. */
@@ -20,10 +19,8 @@ export const CACHING = {
   never: 'no-store',
 } as const
 
-/** Ports on which people develop pages against the service. */
-const DEVELOPMENT_PORTS = [5173, 3000, 8100]
-
-export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(port => [
+/** Of pages that people develop against the service. */
+export const DEVELOPMENT_ORIGINS: readonly string[] = [5173, 3000, 8100].flatMap(port => [
   `http://localhost:${port}`,
   `http://127.0.0.1:${port}`,
 ])
@@ -31,8 +28,6 @@ export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(
 const EXPOSED =
   'ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ' +
   'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped, X-Request-Id'
-
-const PREFLIGHT_SECONDS = 86_400
 
 /** The headers for a request's `Origin`: the origin itself if it is allowed, else nothing. Never `*`. */
 export function corsHeaders(allowed: ReadonlySet<string>, origin: string | undefined): AnswerHeaders {
@@ -52,7 +47,7 @@ export function preflightHeaders(
   return {
     ...cors,
     'access-control-allow-methods': methods,
-    'access-control-max-age': String(PREFLIGHT_SECONDS),
+    'access-control-max-age': '86400',
     ...(requested === null ? {} : { 'access-control-allow-headers': requested }),
   }
 }

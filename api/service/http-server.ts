@@ -13,10 +13,7 @@ export type RunningServer = {
   readonly close: () => Promise<void>
 }
 
-/**
- * Starts an HTTP server for an app, which is made once the address is known. Rejects with a sentence if the address
- * cannot be bound.
- */
+/** Starts a server for an app, which is made once its address is known. Rejects with a sentence if that cannot be bound. */
 export async function startServer(
   createFetch: (url: string) => Fetch,
   host: string,
@@ -69,10 +66,7 @@ function settleAddress(request: IncomingMessage): void {
   request.url = isSound && !isOfServer ? path.replace(/^(?!\/)/, '/') : '/'
 }
 
-/**
- * How to end a server without cutting an answer. Node's own `close` destroys connections whose answer is written but not
- * sent yet, so idle connections are closed only when no answer is under way.
- */
+/** Ends a server without cutting an answer: Node's own `close` destroys connections whose answer is written but not sent yet. */
 function closeGracefully(server: Server, { drainMs, lingerMs }: HttpLimits): () => Promise<void> {
   const underWay = new Set<ServerResponse>()
   let isClosing = false
@@ -147,9 +141,8 @@ export const HTTP_LIMITS = {
   stalledMs: 60_000,
 
   /**
-   * Connections at a time; further ones are closed at once. Proxies in front need a hundred. A connection with an answer
-   * that nobody reads holds 80 kB beside the cached bytes, or 160 kB for an uncompressed series of 4 000 days: 330 MB
-   * in all.
+   * Connections at a time; further ones are closed at once. Proxies in front need a hundred. One with an answer that
+   * nobody reads holds 80 kB beside the cached bytes, or 160 kB for an uncompressed series of 4 000 days: 330 MB in all.
    */
   connections: 2_048,
 

@@ -17,10 +17,7 @@ export async function readJson(request: Request, mostBytes: number, isOptional =
   }
 }
 
-/**
- * The body as UTF-8 text. Throws 415 if it is compressed, 413 as soon as there is too much of it, 400 if it breaks off
- * or is not UTF-8.
- */
+/** The body as UTF-8. Throws 415 if it is compressed, 413 as soon as it is too long, 400 if it breaks off or is not UTF-8. */
 export async function readText(request: Request, mostBytes: number): Promise<string> {
   const bytes = await readBytes(request, mostBytes)
   if (!isUtf8(bytes)) throw new ApiError('bad_request', 'the body is not UTF-8')
@@ -33,9 +30,7 @@ async function readBytes({ headers, body }: Request, mostBytes: number): Promise
     throw new ApiError(
       'unsupported_media_type',
       'a body is read as it is: send it without Content-Encoding',
-      {
-        headers: { 'accept-encoding': 'identity' },
-      },
+      { headers: { 'accept-encoding': 'identity' } },
     )
   if (Number(headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
   const chunks: Uint8Array[] = []

@@ -8,9 +8,8 @@ const IPV6_GROUPS = 4
 export type RemoteAddress = (c: Exchange) => string
 
 /**
- * Determines the caller behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy appends its peer
- * to X-Forwarded-For, so that is read from the right for as long as the writer is trusted: what a stranger has
- * written is further left and ignored.
+ * Determines the caller behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy appends its peer to
+ * X-Forwarded-For, which is read from the right for as long as the writer is trusted: what is further left may be made up.
  */
 export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAddress {
   const networks = trustedProxies.map(toNetwork)
@@ -27,7 +26,6 @@ export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAd
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
-type Network = [address: Address, bits: number]
 
 /** Some proxies add a port: `203.0.113.7:51234`, `[2001:db8::1]:51234`. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
@@ -41,7 +39,7 @@ function parseAddress(text: string): Address | null {
     : null
 }
 
-const toNetwork = (text: string): Network => {
+const toNetwork = (text: string): [address: Address, bits: number] => {
   if (text.includes('/')) return ipaddr.parseCIDR(text)
   const address = ipaddr.process(text)
   return [address, address.toByteArray().length * 8]
@@ -49,8 +47,6 @@ const toNetwork = (text: string): Network => {
 
 function neighbourhoodOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString()
-  return `${address.parts
-    .slice(0, IPV6_GROUPS)
-    .map(part => part.toString(16))
-    .join(':')}::/64`
+  const groups = address.parts.slice(0, IPV6_GROUPS).map(part => part.toString(16))
+  return `${groups.join(':')}::/64`
 }

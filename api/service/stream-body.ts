@@ -13,8 +13,7 @@ type StreamOptions = {
 /**
  * A body made while it is sent: a chunk is made when the one before has been taken. Waits for the first chunk, and
  * rejects if it cannot be made, so that the caller can still refuse. The generator is always ended: at the last chunk,
- * at an error, when the client leaves and when its time is up. (Hono's `stream` ends a body that failed as if it were
- * whole.)
+ * at an error, when the client leaves and when its time is up. (Hono's `stream` ends a failed body like a whole one.)
  */
 export async function streamBody(
   chunks: AsyncGenerator<Uint8Array, void>,

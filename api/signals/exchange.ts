@@ -72,16 +72,14 @@ declare module 'hono' {
 
 /** The parts, and what the app has derived from them. */
 export type ServedParts = SignalsParts & {
-  /** The same in every answer. */
   readonly documents: { readonly signalSchema: Json; readonly openApi: Bytes }
   /** Throws `not_found` where there is none. */
   readonly servedProgram: () => PreparedProgram
 }
 
 /**
- * `open` needs no key, `key` any valid one, `account` one of an active client, `program` one of a client with the
- * program among its entitlements, active or not. `preview` needs none, is limited per address, and may be read by web
- * pages.
+ * `open` needs no key, `key` any valid one, `account` one of an active client, `program` one of a client, active or not, that
+ * is entitled to the program. `preview` needs none, is limited per address, and may be read by web pages.
  */
 export type SignalsGroup = SignalsRoute['group']
 
@@ -122,23 +120,18 @@ export function sendPublished(
 /** No CORS: keys do not belong in browsers. What a key may see is nobody else's: no cache keeps a refusal either. */
 export const signalsService = ({ clock, settings, onError }: SignalsParts): Service => ({
   clock,
-  headers: () => ({
-    ...COMMON_HEADERS,
-    ...deprecationHeaders(settings),
-    'cache-control': CACHING.never,
-  }),
+  headers: () => ({ ...COMMON_HEADERS, ...deprecationHeaders(settings), 'cache-control': CACHING.never }),
   meta: keyedMeta,
   toRefusal: error => toRefusal(error, onError),
 })
 
 function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof RedisDownError) {
+  if (error instanceof RedisDownError)
     return new ApiError(
       'unavailable',
       'keys and signals cannot be looked up for now; no signal is lost, ask again in a moment',
     )
-  }
   onError(error)
   return error instanceof DamagedLogError || error instanceof LogGoneError
     ? new ApiError('unavailable', 'the log of signals must be repaired first; the operator has been alerted')

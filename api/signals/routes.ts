@@ -39,16 +39,14 @@ const LIMIT_HEADERS = {
 }
 
 const RETRY_AFTER = {
-  'Retry-After': {
-    description: 'Seconds until all requests are back.',
-    schema: { type: 'integer', minimum: 1 },
-  },
+  description: 'Seconds until all requests are back.',
+  schema: { type: 'integer', minimum: 1 },
 }
 
 /** Headers of the preview: the limit, once the address was counted. */
 const limitHeaders: GroupDescription['headers'] = status => {
   if (UNCOUNTED.includes(status)) return {}
-  return status === 429 ? { ...LIMIT_HEADERS, ...RETRY_AFTER } : LIMIT_HEADERS
+  return status === 429 ? { ...LIMIT_HEADERS, 'Retry-After': RETRY_AFTER } : LIMIT_HEADERS
 }
 
 const GROUPS: Service<SignalsGroup>['groups'] = {

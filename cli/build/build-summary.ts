@@ -67,7 +67,6 @@ function toProgramSummary(data: ProgramData) {
   }
 }
 
-/** The strategies, their years, the program, what was published, and how long it took. */
 export function printSummary(summary: BuildSummary, { print }: Terminal): void {
   print(`published ${summary.version}   ${summary.window.from} to ${summary.window.to}`)
   print('')
@@ -123,7 +122,6 @@ const size = (bytes: number): string =>
 /** A row for each strategy: `{strategy: 'alder', 2024: 12.5}`; percent, null for a year without days. */
 type YearlyReturns = readonly Readonly<Record<string, string | number | null>>[]
 
-/** The returns of all strategies by calendar year, in the order of the catalogue. */
 export function yearlyReturns(strategies: readonly StrategyData[]): YearlyReturns {
   const years = strategies.flatMap((strategy, position) =>
     yearsOf(strategy).map(({ year, return_pct }) => ({ position, strategy: strategy.id, year, return_pct })),

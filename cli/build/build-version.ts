@@ -50,10 +50,7 @@ export type BuildResult = Night &
     readonly missing: readonly string[]
   }
 
-/**
- * A night: read the book, compute the dataset, publish it as a version. Whatever throws, nothing is published and the
- * version before stays served.
- */
+/** A night: read the book, compute, publish. Whatever throws, nothing is published and the version before stays served. */
 export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise<BuildResult> {
   const opened = await open(order, runtime)
   return withStoreLock(opened.store, runtime, async lock => {
@@ -194,21 +191,17 @@ const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>,
   allowStale,
 })
 
-/**
- * Refuses a version that is older than the served one, and a window that ends before the served one unless the version is
- * named: the served data would go back in time by mistake.
- */
+/** Data must not go back in time by mistake: refuses an older version, and an earlier window unless the version is named. */
 async function assertNotOlder(
   store: ObjectStore,
   build: { readonly version: string; readonly windowEnd: string; readonly isNamed: boolean },
 ): Promise<void> {
   const current = await currentVersionOf(store)
   if (current === null) return
-  if (build.version < current.version) {
+  if (build.version < current.version)
     throw new Error(
       `the version ${build.version} is older than the served version ${current.version}: use a later --version`,
     )
-  }
   const found = await findManifest(store, current)
   const served = found.fault === null ? found.manifest.window.to : null // else the comparison of the histories refuses it
   if (build.isNamed || served === null || build.windowEnd >= served) return
@@ -218,10 +211,7 @@ async function assertNotOlder(
   )
 }
 
-/**
- * What a build read: every file with its digest, the files of which each module consists, and how far each set of bars
- * reaches.
- */
+/** What a build read: each file with its digest, the files of each module, and how far each set of bars reaches. */
 function describeInputs({ inputs, bars, program }: Book, { modules }: Pick<Night, 'modules'>): object {
   const pathInBook = ({ path }: { readonly path: string }): string => `strategies/${path}`
   const ofModules = [...modules.values()]

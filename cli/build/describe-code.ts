@@ -38,18 +38,12 @@ const readLockfile = async (root: string): Promise<Uint8Array | null> =>
 /** What decides the result of a task of a fleet, below the folder of the project. */
 const SOURCES = '{core,fleet,pages,pipeline,static-build,storage}/**/*.{ts,js,css,json}'
 
-/**
- * A digest that is equal if the same sources, packages, Node, compressors and architecture compute and render: processes of
- * equal code make equal bytes.
- */
+/** Equal if the same sources, packages, Node, compressors and architecture run: processes of equal code make equal bytes. */
 export async function fleetCode(root: string): Promise<string> {
   const paths = globSync(SOURCES, { cwd: root }).sort()
   const files = await Promise.all(paths.map(async path => [path, sha256(await readFile(join(root, path)))]))
   const lockfile = await readLockfile(root)
-  const runs = [...RUN_BY.map(name => process.versions[name]), process.arch]
+  const runs = [...['node', 'zlib', 'brotli'].map(name => process.versions[name]), process.arch]
   const text = JSON.stringify({ files, lockfile: lockfile && sha256(lockfile), runs })
-  return sha256(text).slice(0, CODE_DIGITS)
+  return sha256(text).slice(0, 16)
 }
-
-const CODE_DIGITS = 16
-const RUN_BY = ['node', 'zlib', 'brotli'] as const

@@ -58,10 +58,7 @@ const MOST_A_RUN = 20
 /** A reply takes a few kilobytes. */
 const MOST_BYTES = 1 << 16
 
-/**
- * Asks for a proof of each entry that has none, the newest first, until one fails. Never rejects: what is published stays so, and
- * the next run continues.
- */
+/** Asks for a proof of each entry without one, the newest first, until one fails; the next run continues. Never rejects. */
 async function anchorEntries(store: ObjectStore, command: string, runtime: Runtime): Promise<void> {
   let left = 0
   try {

@@ -113,10 +113,7 @@ export async function entryTimeOf(
   return entered
 }
 
-/**
- * Runs a function under a lock of the public store, which has the pointer: one process at a time moves it, or removes
- * versions. `name` selects the lock.
- */
+/** Runs a function under the lock `name` of the public store: one process at a time moves the pointer, or removes versions. */
 export async function withStoreLock<Result>(
   store: ObjectStore,
   { now, terminal }: Runtime,
@@ -138,10 +135,7 @@ export async function withStoreLock<Result>(
   }
 }
 
-/**
- * Appends an entry under the lock of a build: no version is removed while the pointer moves to it, and of the list of
- * public keys there is one writer.
- */
+/** Appends an entry under the lock of a build: no version is removed meanwhile, and the list of public keys has one writer. */
 export async function movePointer(
   settings: Environment,
   consent: SigningConsent,

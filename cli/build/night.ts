@@ -35,10 +35,7 @@ const open = async (order: NightOrder, runtime: Runtime) => ({
   runtime,
 })
 
-/**
- * Runs a nightly job to its end, and reports the result. Rejects if another one is running: that one reports.
- * A job that is run again publishes another version of the same data.
- */
+/** Runs a night to its end, and reports it. Rejects if one is running: that one reports. Run again, it publishes another version. */
 export async function runNight(order: NightOrder, runtime: Runtime): Promise<Night> {
   const job = await open(order, runtime)
   const run = async (): Promise<Night> => {
@@ -74,14 +71,8 @@ async function notify(report: NightReport, job: Job): Promise<void> {
   await ping(report.error === null ? 'done' : 'fail', JSON.stringify(short), job)
 }
 
-async function walk({
-  build,
-  importCommand,
-  store,
-  privateStore,
-  isPrivateNamed,
-  runtime,
-}: Job): Promise<Night> {
+async function walk(job: Job): Promise<Night> {
+  const { build, importCommand, store, privateStore, isPrivateNamed, runtime } = job
   const { now, elapsed } = runtime
   const started = toIsoInstant(now())
   const steps: Step[] = []
@@ -172,11 +163,7 @@ export function printReport(report: NightReport, { print }: Terminal): void {
 /** An import that takes longer hangs. */
 const IMPORT_TIMEOUT_MS = 2 * 3_600_000
 
-/**
- * Runs the command that updates the data of a book, in a shell in the folder of the book. It gets the environment, with
- * its own credentials, but none of Highwater's variables, which contain secrets. Its output goes to `note`. Rejects if
- * its exit code is not 0.
- */
+/** Runs the import in the folder of the book, without Highwater's variables, which hold secrets. Rejects if its exit code is not 0. */
 async function importData(command: string, book: string, { env, terminal }: Runtime): Promise<void> {
   const theirs = Object.entries(env).filter(([name]) => !VARIABLE_NAMES.includes(name))
   const order = {
@@ -193,10 +180,7 @@ async function importData(command: string, book: string, { env, terminal }: Runt
   })
 }
 
-/**
- * Reports the outcome to the operator: each cause of a failure once, however long it lasts, and the next success. Never
- * rejects: an alert that cannot be sent, or a state that cannot be saved, does not fail the job.
- */
+/** Reports each cause of a failure once, however long it lasts, and the next success. Never rejects: that would fail the job. */
 async function alertOutcome({ error, version, steps }: NightReport, job: Job): Promise<void> {
   const { privateStore, runtime } = job
   const { note } = runtime.terminal
@@ -226,10 +210,7 @@ async function alertOutcome({ error, version, steps }: NightReport, job: Job): P
 const ATTEMPTS = 3
 const PAUSE_MS = 2_000
 
-/**
- * Requests the address of a service that watches for nights that did not happen: when a night is done, else with `/start`
- * or `/fail` behind it. Never rejects.
- */
+/** Requests the address that watches for missing nights: as it is once one is done, else with `/start` or `/fail`. Never rejects. */
 async function ping(what: 'start' | 'done' | 'fail', body: string, { build, runtime }: Job): Promise<void> {
   if (build.settings.NIGHTLY_PING_URL === null) return
   const url = new URL(build.settings.NIGHTLY_PING_URL)

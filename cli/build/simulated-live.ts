@@ -80,23 +80,19 @@ export async function leaveSimulatedWeeks(
   const at = toIsoInstant(own.nowMs)
   const why = 'the simulated weeks of the sample are over'
   const of = { origin, n, digest: newest.digest, lost_from: null, lost_to: null }
-  const items: readonly seals.SealEvent[] = [
-    { event: 'begin_anew', alias: null, by: 'runner', why, at, of },
-    { event: 'key', alias: null, by: 'runner', why, at, of: { id: keyId } },
-  ]
+  const eventOf = (what: Pick<seals.SealEvent, 'event' | 'of'>) =>
+    JSON.stringify({ ...what, alias: null, by: 'runner', why, at } satisfies seals.SealEvent)
+  const items = [eventOf({ event: 'begin_anew', of }), eventOf({ event: 'key', of: { id: keyId } })]
   const endMs = (Math.floor(own.nowMs / seals.SEAL_MS) + 1) * seals.SEAL_MS
   const facts = factsOf(n + 1, seals.originOf(keyId, at), toIsoInstant(toMs), endMs, own.secret)
   const entry = await readHead(store)
-  const named = entry && { entry_seq: entry.entry.seq, entry_sha256: toBase64(entry.sha256) }
-  const record = seals.toRecord(
-    { ...facts, ...named },
-    0,
-    items.map(item => JSON.stringify(item)),
-  )
+  const named = entry && {
+    entry_seq: entry.entry.seq,
+    entry_sha256: Buffer.from(entry.sha256, 'hex').toString('base64'),
+  }
+  const record = seals.toRecord({ ...facts, ...named }, 0, items)
   await privateStore.create(seals.recordKey(n + 1), toJsonBytes(record), IMMUTABLE_JSON)
 }
-
-const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64')
 
 const factsOf = (n: number, origin: string, from: string, toMs: number, secret: string) => ({
   ...{ n, origin, from, to: toIsoInstant(toMs), events: 0, entry_seq: 0, entry_sha256: seals.NO_DIGEST },

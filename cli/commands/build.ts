@@ -44,10 +44,7 @@ export const defineBuild = define(OPTIONS, EXAMPLES, async (options, runtime) =>
 const REMEDY =
   'nothing was published; to get the same files, build with the book, the --as-of, the signing key and the code of that day'
 
-/**
- * Builds the version of a manifest again in a temporary folder, as of the time that the manifest names, and checks what was
- * built against the manifest. Publishes nothing. Throws if an object differs.
- */
+/** Builds the version of a manifest again in a temporary folder, and checks it against the manifest. Throws if an object differs. */
 async function reproduce(path: string, order: BuildOrder, runtime: Runtime): Promise<void> {
   const { version } = order
   if (version !== null)

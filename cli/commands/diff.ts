@@ -13,13 +13,11 @@ import type { Stores } from '#storage/object-store.ts'
 import { publicationsOf, readLog } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-files.ts'
 import { define, flag } from '../options/command.ts'
-import { openBothStores, STORE_OPTIONS, type StoreOptions } from '../options/store-option.ts'
+import { openStores, readSettings, STORE_OPTIONS, type StoreOptions } from '../options/store-option.ts'
 import type { Runtime } from '../runtime.ts'
 
-const OPTIONS = { ...STORE_OPTIONS, json: flag('print the changes as one JSON document') }
-
 export const defineDiff = define(
-  OPTIONS,
+  { ...STORE_OPTIONS, json: flag('print the changes as one JSON document') },
   '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z',
   async (options, runtime, before = '', after = '') => {
     const changes = await compare(before, after, options, runtime)
@@ -32,7 +30,7 @@ export const defineDiff = define(
 
 /** The changes, and for each restated strategy what differs in its inputs; `causes` is empty if these are not known. */
 async function compare(before: string, after: string, options: StoreOptions, runtime: Runtime) {
-  const stores = await openBothStores(options, runtime)
+  const stores = await openStores(readSettings(options, runtime))
   const { store } = stores
   const publications = publicationsOf(await readLog(store))
   const read = async (version: string) => {
@@ -103,10 +101,7 @@ async function readInputs({ store, privateStore }: Stores, current: CurrentVersi
   return { files, modules: record.modules, code: built_with.commit ?? built_with.highwater }
 }
 
-/**
- * Which inputs of a strategy differ. A file with other bytes is only a possible cause: its new rows alone restate
- * nothing.
- */
+/** Which inputs of a strategy differ. A file with other bytes is only a possible cause: new rows alone restate nothing. */
 function findCauses(before: Inputs, after: Inputs, changes: StrategyChanges, instrument: string): Causes {
   const { id, catalogue } = changes
   const paths = new Set([...before.files.keys(), ...after.files.keys()])

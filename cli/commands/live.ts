@@ -74,10 +74,7 @@ export const defineLive = define(OPTIONS, EXAMPLES, async (options, runtime) => 
   }
 })
 
-/**
- * Subscribers look up a signal in the history of its strategy. Throws a UsageError if there is none, unless the strategy ran
- * before: it must not stop because a night failed.
- */
+/** Throws a UsageError for a strategy without a published history, unless it ran before: it must not stop because a night failed. */
 async function assertPublished(
   entries: readonly { readonly id: string }[],
   store: ObjectStore,

@@ -40,13 +40,11 @@ const OPTIONS = {
   port: option('<n>', 'the port to serve on (default: a free one)', port),
 }
 
-type Options = OptionsOf<typeof OPTIONS>
-
 export const definePreview = define(OPTIONS, ABOUT, run, {
   '[strategy]': 'the id of one strategy (default: all)',
 })
 
-async function run(options: Options, runtime: Runtime, strategy: string | null = null): Promise<void> {
+async function run(options: OptionsOf<typeof OPTIONS>, runtime: Runtime, strategy: string | null = null) {
   const order = toBookOrder(options, runtime)
   const settings = readSettings(options, runtime)
   const published = await readPublished(settings, runtime)

@@ -6,7 +6,7 @@ import { NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readSeal } from '#storage/seals/chain.ts'
-import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
+import { createSigner } from '#storage/signature.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
 import { threadsFor } from '../options/build-options.ts'
 import { define, flag } from '../options/command.ts'
@@ -16,7 +16,7 @@ import type { Runtime } from '../runtime.ts'
 import type { RunningSignals } from '../services/run-signals.ts'
 import { serveUntilStopped } from '../services/started.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
-import { isLoopback, keepSecret } from '../settings/generated-secrets.ts'
+import { isLoopback, readSecrets } from '../settings/generated-secrets.ts'
 
 const OPTIONS = { historyOnly: flag('serve the history only; needs no Redis') }
 
@@ -95,14 +95,8 @@ async function leaveSimulation(environment: Environment, runtime: Runtime, histo
   const { leaveSimulatedWeeks, SIMULATED_ORIGIN } = await import('../build/simulated-live.ts')
   if (first.seal.origin !== SIMULATED_ORIGIN) return false
   if (historyOnly) return true
-  const { DATA_FOLDER } = environment
-  const secret = await keepSecret(DATA_FOLDER, 'seal-secret', runtime.drawBytes, () =>
-    Buffer.from(runtime.drawBytes(32)).toString('base64url'),
-  )
-  const signer = createSigner(
-    await keepSecret(DATA_FOLDER, 'seal-key.pem', runtime.drawBytes, newPrivateKeyPem),
-  )
-  await leaveSimulatedWeeks(stores, { signer, secret, nowMs: runtime.now() })
+  const { sealKey: key, sealSecret: secret } = await readSecrets(environment, runtime.drawBytes)
+  await leaveSimulatedWeeks(stores, { signer: createSigner(key), secret, nowMs: runtime.now() })
   return true
 }
 

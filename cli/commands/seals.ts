@@ -2,6 +2,7 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import { sealAnchorKey } from '#core/contract/seals.ts'
 import { MAIN_OPERATOR } from '#signals/operators/tokens.ts'
+import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { beginAnew } from '#signals/seals/begin-anew.ts'
 import { assertMaySeal, SealRefusedError } from '#signals/seals/sealer.ts'
 import { readNewestSeal } from '#storage/seals/chain.ts'
@@ -43,45 +44,44 @@ const defineStatus = define(
     const environment = readSettings(options, runtime)
     const { terminal, now } = runtime
     const stores = await openStores(environment)
+    const { url } = stores.store
     const newest = await readNewestSeal(key => stores.store.read(key))
+    const isOff = environment.SEALS === 'off'
     if (newest === null && !options.json)
       return terminal.print(
-        `${stores.store.url} has no seals: \`highwater serve signals\` makes one every ten minutes`,
+        `${url} has no seals: ${isOff ? SEALS_OFF : '`highwater serve signals` makes one every ten minutes'}`,
       )
-    const signer = newest === null ? null : createSigner(await readSealKey(environment))
-    const refused =
-      signer &&
-      (await withRedis(environment, runtime, async redis =>
-        assertMaySeal({ ...stores, redis, signer, now, secret: '' }).then(
-          () => null,
-          (error: unknown) => {
-            if (error instanceof SealRefusedError) return error.message
-            throw error
-          },
-        ),
-      ))
+    const signer = newest === null || isOff ? null : createSigner(await readSealKey(environment))
+    const refused = isOff
+      ? SEALS_OFF
+      : signer &&
+        (await withRedis(environment, runtime, redis =>
+          assertMaySeal({ ...stores, redis, signer, now, secret: '' }).then(() => null, refusalOf),
+        ))
     const anchored = (await stores.store.list(sealAnchorKey(0).replace(/\d+$/, ''))).at(-1)?.split('/').at(-1)
     const status = {
       newest: newest?.seal.n ?? null,
       to: newest && toIsoInstant(newest.seal.toMs),
       age_seconds: newest && Math.round((now() - newest.seal.toMs) / 1_000),
       origin: newest?.seal.origin ?? null,
-      has_record: newest === null ? null : await stores.privateStore.has(recordKey(newest.seal.n)),
+      has_record: newest && (await stores.privateStore.has(recordKey(newest.seal.n))),
       anchored_to: anchored === undefined ? null : Number(anchored),
       refused,
     }
     if (options.json) return terminal.json(status)
+    const { newest: n, origin, to, age_seconds, anchored_to } = status
+    terminal.print(`seal ${n} of ${origin}, up to ${to}, ${age_seconds} s ago`)
     terminal.print(
-      `seal ${status.newest} of ${status.origin}, up to ${status.to}, ${status.age_seconds} s ago`,
-    )
-    terminal.print(
-      status.anchored_to === null
-        ? 'no seal has a time stamp'
-        : `the newest with a time stamp is ${status.anchored_to}`,
+      anchored_to ? `the newest with a time stamp is ${anchored_to}` : 'no seal has a time stamp',
     )
     terminal.print(refused ?? 'the private store and Redis agree with it: the next one can be made')
   },
 )
+
+function refusalOf(error: unknown): string {
+  if (error instanceof SealRefusedError) return error.message
+  throw error
+}
 
 const defineBeginAnew = define(
   {

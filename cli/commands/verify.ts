@@ -8,7 +8,7 @@ import { createHttpReader } from '#static-build/audit/reader.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parsePublicKey } from '#storage/signature.ts'
 import { define, flag, type OptionsOf, option, repeated } from '../options/command.ts'
-import { isPrivateStoreNamed, openBothStores, STORE_OPTIONS } from '../options/store-option.ts'
+import { isPrivateStoreNamed, openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../print/verify-report.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
@@ -43,21 +43,18 @@ const STORE_REMEDY =
   'the service computes answers whose files are missing or corrupt; restore the files from a copy, or build the ' +
   'version again with the same book and code'
 
-/**
- * `highwater verify-store`: checks the log, the signatures, and every file of every version. The exit code is 1 if something
- * is wrong; one run reports everything.
- */
+/** Checks the log, the signatures and every file of every version, and reports everything; the exit code is 1 if something is wrong. */
 export const defineVerifyStore = define(
   { ...STORE_OPTIONS, ...AUDIT_OPTIONS },
   STORE_EXAMPLES,
   async (options, runtime) => {
     const { terminal } = runtime
-    const { store, privateStore } = await openBothStores(options, runtime)
-    const stores = { store, privateStore, isPrivateNamed: isPrivateStoreNamed(options, runtime) }
+    const opened = await openStores(readSettings(options, runtime))
+    const stores = { ...opened, isPrivateNamed: isPrivateStoreNamed(options, runtime) }
     const found = await auditStore(stores, 'all', runtime, await tsaCaOf(options, runtime))
-    if (options.json) terminal.json(toReport(store.url, found))
+    if (options.json) terminal.json(toReport(opened.store.url, found))
     else printVersions(found, terminal)
-    assertSound(store.url, found, STORE_REMEDY)
+    assertSound(opened.store.url, found, STORE_REMEDY)
   },
 )
 

@@ -7,7 +7,7 @@ import { followPointer } from '../build/follow-pointer.ts'
 import { movePointer, withStoreLock } from '../build/guard-pointer.ts'
 import { define, flag, type OptionsOf, required } from '../options/command.ts'
 import {
-  openBothStores,
+  openStores,
   readSettings,
   SIGNING_OPTIONS,
   type SigningConsent,
@@ -105,7 +105,7 @@ export const definePrune = define(PRUNE_OPTIONS, PRUNE_EXAMPLES, async (options,
   const rule = { keepDays: options.keepDays, keepMonthEnds: options.keepMonthEnds ?? false }
   const are_removed = options.yes ?? false
   const terminal = runtime.terminal
-  const stores = await openBothStores(options, runtime)
+  const stores = await openStores(readSettings(options, runtime))
   const plan = are_removed
     ? await withStoreLock(stores.store, runtime, () => prune(stores, rule, runtime.now()))
     : await planPrune(stores, rule, runtime.now())

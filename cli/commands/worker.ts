@@ -119,12 +119,11 @@ async function untilBegun(
   for (let tries = 0; ; tries++) {
     const run = await joinRun(worker, name, phase)
     if (run !== null || (await readEnd(worker.privateStore, name)) !== null) return run
-    if (elapsed() >= untilMs) {
+    if (elapsed() >= untilMs)
       throw new Error(
         `no build has begun the run ${name} (${phase}) in ${worker.privateStore.url} for ${waitMs / 1_000} s: start \`highwater build --run ` +
           `${name}\` on the same stores`,
       )
-    }
     if (tries === 0) terminal.note(`waiting for the run ${name} (${phase})`)
     await pause(LOOK_MS)
   }

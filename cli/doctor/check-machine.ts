@@ -1,13 +1,13 @@
-// The software, its secrets, the ports and the certificates of a machine.
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
-import { createServer, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { toReachable } from '#api/service/http-server.ts'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { codeOf, ifThere, messageOf } from '#storage/error-code.ts'
 import project from '../../package.json' with { type: 'json' }
+import { probe } from '../services/free-port.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
 import {
   isLoopback,
@@ -23,7 +23,6 @@ export const software = check('software', [], async () =>
 
 const SECRET_FILES = { OPERATOR_TOKEN: OPERATOR_TOKEN_FILE, SECRET_KEY: SECRET_KEY_FILE }
 
-/** Secrets that are set, or generated and read by their owner alone. */
 export const secrets = check('secrets', [], async ({ runtime, environment: { HOST, DATA_FOLDER } }) => {
   const unset = Object.entries(SECRET_FILES).filter(([name]) => !runtime.env[name])
   if (unset.length === 0) return ok('OPERATOR_TOKEN and SECRET_KEY are set')
@@ -45,7 +44,6 @@ export const secrets = check('secrets', [], async ({ runtime, environment: { HOS
     : skipped('none yet: the first `serve signals` generates them')
 })
 
-/** Each service, its port, and the variables that change it. */
 function portsOf(environment: Environment) {
   const ours = { host: environment.HOST, hostVariable: 'HOST' }
   const admin = { host: environment.ADMIN_HOST, hostVariable: 'ADMIN_HOST' }
@@ -79,9 +77,9 @@ async function useOf(port: Port): Promise<'free' | 'answers' | 'taken'> {
 
 /** Listens for a moment. Rejects with the fix if this user, or this machine, cannot listen there. */
 async function isFree({ host, port, variable, hostVariable }: Port): Promise<boolean> {
-  const server = createServer().listen(port, host)
   try {
-    await once(server, 'listening')
+    await probe(port, host)
+    return true
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE') return false
     const isPort = codeOf(error) === 'EACCES'
@@ -90,8 +88,6 @@ async function isFree({ host, port, variable, hostVariable }: Port): Promise<boo
       : `${hostVariable} to an address of this machine`
     throw new Error(`cannot listen on ${host}:${port} (${messageOf(error)}): set ${fix}`)
   }
-  await once(server.close(), 'close')
-  return true
 }
 
 const ANSWER_MS = 3_000
@@ -110,7 +106,6 @@ async function isOurs({ host, port }: Port): Promise<boolean> {
 /** Certificates with fewer days left are renewed too late. */
 const LEAST_DAYS = 14
 
-/** The certificates of the public addresses, as a client sees them. */
 export const certificates = check('certificates', ['clock'], async ({ environment, runtime: { now } }) => {
   const { PUBLIC_BASE_URL, HISTORY_BASE_URL, SIGNALS_BASE_URL, OPERATOR_URL } = environment
   const addresses = new Set([PUBLIC_BASE_URL, HISTORY_BASE_URL, SIGNALS_BASE_URL, OPERATOR_URL])

@@ -1,4 +1,3 @@
-// The Redis of the signals, and that of a fleet.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseIsoInstant, toEpochDay, toIsoInstant } from '#core/calendar.ts'
 import { MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
+import { sealKey } from '#core/contract/seals.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { auditFiles } from '#static-build/audit/audit-files.ts'
 import { auditHead, auditLog } from '#static-build/audit/audit-log.ts'
@@ -15,7 +16,7 @@ import { readFailing, readNight } from '#storage/night-report.ts'
 import { isFolder, type ObjectStore } from '#storage/object-store.ts'
 import { assertApart } from '#storage/open-store.ts'
 import { readHead, readLog } from '#storage/pointer-log.ts'
-import { findManifest } from '#storage/published-files.ts'
+import { findManifest, readSnapshotFacts } from '#storage/published-files.ts'
 import { unanchored } from '#storage/time-stamps.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
 import project from '../../package.json' with { type: 'json' }
@@ -61,7 +62,6 @@ const isAllowed = (path: string, mode: number): Promise<boolean> =>
     () => false,
   )
 
-/** The folder itself, or the nearest one above it that exists. */
 async function nearestFolder(path: string): Promise<string> {
   return (await isAllowed(path, constants.F_OK)) ? path : nearestFolder(dirname(path))
 }
@@ -118,7 +118,6 @@ export const clock = check('clock', ['store'], async ({ store, runtime: { now } 
   return ok(`${toIsoInstant(now())}, not before the newest entry of the log`)
 })
 
-/** Every entry of the log, its signature, and the date of expiry of the newest one. */
 const pointerLog = check('pointer log', ['store', 'clock'], async ({ store, runtime: { now, terminal } }) => {
   if ((await readHead(store)) === null) return warning('nothing is published', NOTHING_PUBLISHED)
   const reader = createStoreReader(store)
@@ -137,7 +136,6 @@ const pointerLog = check('pointer log', ['store', 'clock'], async ({ store, runt
 
 const NOTHING_PUBLISHED = 'publish the first version: `highwater build --book BOOK`'
 
-/** The signing key, and that the next publication will be accepted. */
 const signingKey = check('signing key', ['store'], async ({ store, environment }) => {
   const signer = await readSigner(environment)
   await assertSignedHead(store, signer, {})
@@ -157,7 +155,6 @@ const timeStamps = check('time stamps', ['store'], async ({ store, environment: 
     : warning(says, 'run ANCHOR_COMMAND by hand to see its output; the next build asks for them again')
 })
 
-/** The served version is whole enough to be read, in formats of this software. */
 const formats = check('formats', ['store'], async ({ store }) => {
   const head = await readHead(store)
   if (head === null) return skipped('nothing is published')
@@ -241,9 +238,38 @@ export const lastNight = check('last night', ['store', 'clock'], async ({ store,
     : ok(says)
 })
 
+/** Whether what is sealed is public before the positions are over. */
+const openings = check('openings', ['store'], async ({ store, privateStore, environment: { SEALS } }) => {
+  if (SEALS === 'off') return skipped('SEALS=off: no signal is sealed')
+  if (!(await store.has(sealKey(1)))) return skipped('no signal is sealed')
+  const manifest = await servedManifest(store)
+  if (manifest === null) return skipped('nothing is published: nothing is opened')
+  const { dataset } = await readSnapshotFacts(privateStore, manifest)
+  const { embargo_days: embargo } = dataset
+  const says = 'stops, leverage and dry runs of sealed signals are published'
+  return embargo > 0 || dataset.synthetic
+    ? ok(`${says} ${embargo} days later`)
+    : warning(
+        `the embargo is 0: ${says} the night after, also of open positions`,
+        'set embargo_days in the catalogue of the book, or SEALS=off for the service of signals',
+      )
+})
+
 /** In the order of the report: what others depend on comes first. */
 export const STORE_CHECKS = [
   rights('public store', 'store'),
   rights('private store', 'privateStore'),
-  ...[storesApart, disk, clock, pointerLog, signingKey, formats, servedFiles, timeStamps, nginx, lastNight],
+  ...[
+    storesApart,
+    disk,
+    clock,
+    pointerLog,
+    signingKey,
+    formats,
+    servedFiles,
+    timeStamps,
+    openings,
+    nginx,
+    lastNight,
+  ],
 ]

@@ -1,28 +1,24 @@
 // What `highwater doctor` finds: checks, each with what it saw and what to do.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, remedied } from '#storage/error-code.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import type { Stores } from '#storage/object-store.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
 
-export type State = 'ok' | 'warning' | 'problem' | 'skipped'
-
 /** As the plugins of monitoring systems end, and as the metrics have it. */
-export const LEVEL_OF: Readonly<Record<State, number>> = { ok: 0, skipped: 0, warning: 1, problem: 2 }
+export const LEVEL_OF = { ok: 0, skipped: 0, warning: 1, problem: 2 } as const
 
 /** The result of a check: one sentence without its full stop, and what to do if something is wrong. */
 export type Finding = {
   readonly check: string
-  readonly state: State
+  readonly state: keyof typeof LEVEL_OF
   readonly says: string
   readonly fix: string | null
 }
 
-export type Installation = {
+export type Installation = Stores & {
   readonly runtime: Runtime
   readonly environment: Environment
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
   /** Whether this machine only serves, so that it need not write into the stores. */
   readonly isReadOnly: boolean
 }

@@ -38,10 +38,8 @@ export const BOOK_OPTIONS = {
   ...THREADS,
 }
 
-type BookOptions = OptionsOf<typeof BOOK_OPTIONS>
-
 export const toBookOrder = (
-  { book, asOf, allowStale = false, threads }: BookOptions,
+  { book, asOf, allowStale = false, threads }: OptionsOf<typeof BOOK_OPTIONS>,
   { cwd, cores }: Runtime,
 ) => ({ book: resolve(cwd, book), asOf: asOf ?? null, allowStale, threads: threads ?? threadsFor(cores) })
 
@@ -69,11 +67,9 @@ const FLEET_OPTIONS = {
   ),
 }
 
-type FleetOptions = OptionsOf<typeof FLEET_OPTIONS>
-
 /** Null if the build has no fleet. */
 function toFleetOrder(
-  { run, fleet, fleetWait = DEFAULT_WAIT_S }: FleetOptions,
+  { run, fleet, fleetWait = DEFAULT_WAIT_S }: OptionsOf<typeof FLEET_OPTIONS>,
   fleetUrl: string | null,
 ): FleetOrder | null {
   const redisUrl = fleet ?? (run === undefined ? fleetUrl : null)
@@ -114,7 +110,6 @@ export const BUILD_OPTIONS = {
 
 type BuildOptions = OptionsOf<typeof BUILD_OPTIONS>
 
-/** What to build from, where to publish, and as of which day. */
 export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 
 /** Throws a UsageError for options that are not valid together. */

@@ -72,7 +72,6 @@ function addOptions(command: Command, shape: Shape): Command {
   return command
 }
 
-/** Gives a command its arguments, its options and its action. */
 export type Define = (command: Command, runtime: Runtime) => void
 
 export const define =

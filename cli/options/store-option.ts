@@ -36,9 +36,6 @@ export async function openStores({ STORE_URL, PRIVATE_STORE_URL, s3 }: Environme
   return { store, privateStore: await openStore(PRIVATE_STORE_URL, s3, patience) }
 }
 
-export const openBothStores = (options: StoreOptions, runtime: Runtime) =>
-  openStores(readSettings(options, runtime))
-
 /** Whether the private store was named explicitly, instead of the default beside the public store. */
 export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
   options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
@@ -48,7 +45,6 @@ export const SIGNING_OPTIONS = {
   newKey: flag('publish the key of SIGNING_KEY_FILE in addition to the published keys'),
 }
 
-/** What an operator allows on the command line about signatures. */
 export type SigningConsent = Partial<OptionsOf<typeof SIGNING_OPTIONS>> & {
   /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
   readonly vouchForHead?: boolean | undefined

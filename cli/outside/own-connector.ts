@@ -17,9 +17,6 @@ export class ForeignPortError extends Error {
 const ACCEPT_MOST_MS = 1_500
 const LOOK_MS = 10
 
-/** The default of ioredis. */
-const DISCONNECT_MS = 2_000
-
 /**
  * The connector of ioredis for our own Redis. A connection is used only if a process that works in `folder` has accepted
  * it, as our Redis does: any other, which may have taken the port while our Redis was away, would get the password and
@@ -31,7 +28,7 @@ export const ownConnector = (folder: string) =>
 
     constructor(options: unknown) {
       const given = options as RedisOptions // ioredis gives its own
-      super(given.disconnectTimeout ?? DISCONNECT_MS)
+      super(given.disconnectTimeout ?? 2_000) // the default of ioredis
       this.options = given
     }
 

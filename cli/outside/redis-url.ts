@@ -32,9 +32,8 @@ export async function publishRedisUrl(dataFolder: string, url: string): Promise<
 }
 
 /**
- * Connects to the Redis of the signals: REDIS_URL, or the one of this data folder, or the default. Our own may come back
- * on another port: each reconnection uses the published address. Rejects with the fix if Redis does not answer, or if
- * another program has the port of ours.
+ * Connects to REDIS_URL, or to the Redis of this data folder, or to the default. Our own may come back on another port: each
+ * reconnection uses the published address. Rejects with the fix if none answers, or if another program has the port of ours.
  */
 export async function openRedis({
   REDIS_URL,

@@ -11,10 +11,7 @@ const TIMEOUT_MS = 10_000
 /** Where alerts are sent; null if they are not. */
 export type AlertWays = Pick<Environment, 'ALERT_URL' | 'ALERT_COMMAND'>
 
-/**
- * Sends alerts to ALERT_URL as JSON by POST, and to the standard input of ALERT_COMMAND. Never throws: failures go to
- * `onError`, in a message without the address and the command.
- */
+/** Sends alerts to ALERT_URL and to the input of ALERT_COMMAND, as JSON. Never throws: failures, without the two, go to `onError`. */
 export function createAlertChannel(
   { ALERT_URL: url, ALERT_COMMAND: command }: AlertWays,
   env: NodeJS.ProcessEnv,

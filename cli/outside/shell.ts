@@ -6,16 +6,12 @@ type ShellOptions = {
   readonly env: NodeJS.ProcessEnv
   readonly timeoutMs: number
   readonly cwd?: string
-  /** What the command reads from its standard input. */
   readonly input?: string
   /** Called at the start, to read the output; without it, nobody does. */
   readonly watch?: (child: ChildProcess) => void
 }
 
-/**
- * Runs a command of the operator in a shell. Rejects with how it ended, unless its exit code is 0. The timeout also ends what the
- * command has started, because it runs in a process group of its own.
- */
+/** Runs a command of the operator in a shell. Rejects with how it ended unless that is 0. The timeout ends its process group. */
 export async function runShell(command: string, { env, timeoutMs, cwd, input = '', watch }: ShellOptions) {
   const output = watch === undefined ? 'ignore' : 'pipe'
   const stdio: StdioOptions = ['pipe', output, output]

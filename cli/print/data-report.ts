@@ -1,7 +1,6 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import type { DataReport, Finding, SubjectReport } from '#pipeline/report/finding.ts'
 
-/** Prints a line for each instrument and strategy, and its findings below it. */
 export function printReport(report: DataReport, print: (line: string) => void): void {
   for (const subject of report) {
     print(headOf(subject))

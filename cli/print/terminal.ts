@@ -74,14 +74,13 @@ function createEstimate(elapsedMs: () => number): (event: ProgressEvent) => numb
 }
 
 const BAR_WIDTH = 20
-const LABEL_WIDTH = 16
 
 /** `render           ██████████░░░░░░░░░░  120/240 artifacts  2 s left`: less than 80 columns. */
 function drawBar({ step, done, total, unit }: ProgressEvent, secondsLeft: number | null): string {
   const filled = Math.floor((BAR_WIDTH * done) / total)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
   const left = secondsLeft === null ? '' : `  ${duration(secondsLeft)} left`
-  return `${step.padEnd(LABEL_WIDTH)} ${bar}  ${done}/${total} ${unit}${left}`
+  return `${step.padEnd(16)} ${bar}  ${done}/${total} ${unit}${left}`
 }
 
 const duration = (seconds: number): string =>

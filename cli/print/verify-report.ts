@@ -35,7 +35,6 @@ export const toReport = (url: string, found: Audit): object => ({
   checks: found.checks,
 })
 
-/** A line for each check, and under a failed one a line for each fault. */
 export function printChecks({ checks }: Pick<Audit, 'checks'>, { print, note }: Terminal): void {
   for (const check of checks) {
     print(lineOf(check))
@@ -44,11 +43,9 @@ export function printChecks({ checks }: Pick<Audit, 'checks'>, { print, note }: 
   noteAll(checks, note)
 }
 
-const CHECK_WIDTH = 10
-
 function lineOf({ check, version, told: summary, faults }: Check): string {
   const word = faults.length === 0 ? 'ok    ' : 'FAILED'
-  return `${word}  ${check.padEnd(CHECK_WIDTH)}  ${version === null ? '' : `${version}  `}${summary}`
+  return `${word}  ${check.padEnd(10)}  ${version === null ? '' : `${version}  `}${summary}`
 }
 
 /** What is wrong with the log, and a line for each version. */

@@ -1,10 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/**
- * Ports below those that Linux gives to outgoing connections (32 768 and up): one of those may be gone again by the time
- * that a server is started, or started again, on it.
- */
+/** Below the ports of outgoing connections on Linux (32 768 and up), of which one may be gone when a server is started on it. */
 const FIRST_PORT = 15_000
 const PORTS = 17_000
 
@@ -23,8 +20,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** Listens for a moment, on any port if `requested` is 0, and returns the port. Rejects if it is not free. */
-export async function probe(requested: number): Promise<number> {
-  const server = createServer().listen(requested, '127.0.0.1')
+export async function probe(requested: number, host = '127.0.0.1'): Promise<number> {
+  const server = createServer().listen(requested, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // it listens on TCP
   await once(server.close(), 'close')

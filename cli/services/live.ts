@@ -24,7 +24,6 @@ type LiveOrder = {
   readonly entries: ReadonlyMap<BarsKey, readonly StrategyEntry[]>
   /** By market; a market without one follows the book's own file. */
   readonly feeds: ReadonlyMap<string, string>
-  /** Where the bars that come live are kept. */
   readonly liveDir: string
 }
 
@@ -32,7 +31,6 @@ type LiveRuntime = Omit<MarketWorld, 'stop'> & {
   readonly stepper: Stepper
   readonly stop: AbortController
   readonly cwd: string
-  /** Standard input, for a feed that comes through it. */
   readonly input: () => Readable
 }
 

@@ -15,10 +15,7 @@ type Options = {
   readonly print?: (line: string) => void
 }
 
-/**
- * Starts a program that prints a line such as `ready URL [PID]` and ends with its standard input. `ended` resolves when it
- * ended, by itself or because it was stopped. Rejects if it ends before it is ready.
- */
+/** Starts a program that prints a line such as `ready URL [PID]` and ends with its input; `ended` resolves then. Rejects if that is first. */
 export async function startLocalServer(
   program: string,
   args: readonly string[],

@@ -91,7 +91,6 @@ async function openParts(order: SignalsOrder, started: Started) {
   }
 }
 
-/** The state of the service, its metrics, and the copies of its audit log. */
 function createWatch({ order, redis, privateStore, served, clock, newToken }: Parts) {
   const { redisFolder, log } = order
   const overview = (): ReturnType<typeof readOverview> =>
@@ -132,16 +131,9 @@ function createRegistering(
 ): RegisterParts {
   const sender = createSender({ ...reach, ...clock })
   started.add(sender.close)
-  return {
-    redis,
-    box,
-    now: clock.now,
-    newToken,
-    drawBytes: order.runtime.drawBytes,
-    send: createSendSignal(sender, steady.now),
-    rules: reach.rules,
-    onChange: onWebhook,
-  }
+  const { drawBytes } = order.runtime
+  const send = createSendSignal(sender, steady.now)
+  return { redis, box, newToken, drawBytes, send, now: clock.now, rules: reach.rules, onChange: onWebhook }
 }
 
 /** A repeated error is logged again after this time, with a count. */
@@ -165,13 +157,9 @@ function logOnce(log: Log, now: () => number): (error: unknown) => void {
   }
 }
 
-/** How often the served version is checked. */
 const LOOK_MS = 5_000
 
-/**
- * Follows the served version by `look`. A program that cannot be read leaves the previous one in place, and is read
- * again at every look.
- */
+/** Follows the served version by `look`. If a program cannot be read, the one before stays, and the next look reads it again. */
 export function followVersion(
   store: ObjectStore,
   privateStore: ObjectStore,

@@ -6,10 +6,9 @@ import { freePort } from './free-port.ts'
 import { type LocalServer, startLocalServer } from './local-server.ts'
 
 /**
- * Starts the service's own Redis if REDIS_URL is not set, and publishes its address: the `redis-server` of this
- * machine, or one unpacked under `.servers/`, on loopback, on the port of its last start if that is free. Its data is
- * in the data folder and is there again at the next start. It is restarted at the same port when it ends unexpectedly;
- * `note` prints that. Rejects if another process runs a Redis in the data folder.
+ * Starts the service's own Redis, and publishes its address: the `redis-server` of this machine, or one unpacked under `.servers/`,
+ * on loopback, on the port of its last start if that is free, with its data in the data folder. It is restarted there when it ends
+ * unexpectedly, which `note` prints. Rejects if another process runs a Redis in the data folder.
  */
 export async function startOwnRedis(runtime: Runtime, dataFolder: string, note: (line: string) => void) {
   const script = join(runtime.root, 'deploy/servers/redis-server.sh')
@@ -35,7 +34,6 @@ type KeepOrder = {
   readonly start: () => Promise<LocalServer>
   readonly log: string
   readonly runtime: Pick<Runtime, 'pause' | 'elapsed'>
-  /** Prints each unexpected end. */
   readonly note: (line: string) => void
 }
 

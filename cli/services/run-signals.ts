@@ -24,56 +24,40 @@ type RunOrder = {
 export const runSignals = (order: RunOrder) => startAll(started => start(order, started))
 
 async function start({ environment: given, runtime, hasDemo }: RunOrder, started: Started) {
-  const { env, terminal } = runtime
+  const { env, terminal, now, drawBytes } = runtime
   const hasReceiver = hasDemo && env.ALLOW_PRIVATE_WEBHOOKS !== 'no' // by which the operator refuses it
   const environment = hasReceiver ? { ...given, ALLOW_PRIVATE_WEBHOOKS: true } : given
   if (environment.ALLOW_PRIVATE_WEBHOOKS) terminal.note(ON_THIS_MACHINE)
   else if (hasDemo) terminal.note(NO_RECEIVER)
   await mkdir(environment.DATA_FOLDER, { recursive: true })
-  const secrets = await readSecrets(environment, runtime.drawBytes)
+  const secrets = await readSecrets(environment, drawBytes)
   const { failed, ...redis } = await chooseRedis(environment, runtime, started)
   const level = hasDemo && !env.LOG_LEVEL ? 'warn' : environment.LOG_LEVEL // beside a demonstration only problems
-  const log = createLog(level, runtime.logStream, runtime.now, secretTexts(secrets, redis.redisUrl))
+  const log = createLog(level, runtime.logStream, now, secretTexts(secrets, redis.redisUrl))
   const service = await serveSignals({ environment, ...redis, secrets, runtime, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
   started.add(service.stop) // stopped first: deliveries under way still reach the receiver
-  const { url, operatorUrl, program } = service
+  const { url, operatorUrl, program, registering } = service
   if (hasDemo)
     demo = await startDemo({
-      redis: service.redis,
-      registering: service.registering,
+      ...{ redis: service.redis, registering, hasReceiver, now, drawBytes, signalsUrl: url },
       programAlias: programAliasOf(program()),
       aliases: service.aliases(),
       dataFolder: environment.DATA_FOLDER,
-      signalsUrl: url,
-      hasReceiver,
       print: line => terminal.print(`demo receiver: ${line}`),
-      now: runtime.now,
-      drawBytes: runtime.drawBytes,
     })
   const redisAddress = new URL(redis.redisUrl).host
-  return {
-    url,
-    operatorUrl,
-    redisAddress,
-    hasProgram: program() !== null,
-    demo,
-    failed,
-    stop: started.endAll,
-  }
+  const hasProgram = program() !== null
+  return { url, operatorUrl, redisAddress, hasProgram, demo, failed, stop: started.endAll }
 }
 
 /** What the log may not have; the ids of keys are shorter, and no secrets. */
-const secretTexts = (
-  { operatorToken, secretKey, sealSecret }: Secrets,
-  redisUrl: string,
-): readonly string[] =>
+const secretTexts = ({ operatorToken, secretKey, sealSecret }: Secrets, redisUrl: string) =>
   [operatorToken, sealSecret, ...secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(
     text => text.length > 32,
   )
 
-/** The Redis of REDIS_URL, or our own, which is started. */
 async function chooseRedis(
   { DATA_FOLDER, REDIS_URL: redisUrl, REDIS_FOLDER: redisFolder }: Environment,
   runtime: Runtime,

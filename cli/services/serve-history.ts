@@ -11,8 +11,8 @@ import { createPinnedVersions } from '#api/history/versions/pinned-versions.ts'
 import { UnfitVersionError } from '#api/history/versions/served-version.ts'
 import { createVersionSource, POLL_MS, type RefreshOutcome } from '#api/history/versions/version-source.ts'
 import { sendRefusal, toApiError } from '#api/service/exchange.ts'
-import { CACHING, DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
-import { type RunningServer, startServer, toReachable } from '#api/service/http-server.ts'
+import { CACHING } from '#api/service/headers.ts'
+import { type RunningServer, startServer } from '#api/service/http-server.ts'
 import { createRemoteAddress } from '#api/service/remote-address.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
@@ -28,7 +28,7 @@ import { createAlertSender } from '../outside/send-alert.ts'
 import type { Runtime } from '../runtime.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
 import { createLog } from './log.ts'
-import { createDrain, type Started, startAll } from './started.ts'
+import { allowedOrigins, createDrain, interfaceSettings, type Started, startAll } from './started.ts'
 
 export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
 
@@ -137,18 +137,12 @@ function listen(open: OpenHistory, isDraining: () => boolean, started: Started):
   const { environment, runtime, note, store, source, published, computed, pinned, watch } = open
   const { HOST, HISTORY_PORT, TRUSTED_PROXIES } = environment
   const toParts = (boundUrl: string): HistoryParts => ({
-    source,
-    published,
-    computed,
-    pinned,
-    isDraining,
+    ...{ source, published, computed, pinned, isDraining },
     files: createStoredFiles(store, source.history),
     settings: {
-      allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS]),
-      publicBaseUrl: environment.PUBLIC_BASE_URL ?? toReachable(boundUrl),
+      ...interfaceSettings(environment, boundUrl),
+      allowedOrigins: allowedOrigins(environment),
       signalsBaseUrl: environment.SIGNALS_BASE_URL,
-      deprecatedAtMs: environment.DEPRECATED_AT,
-      sunsetAtMs: environment.SUNSET_AT,
     },
     clock: runtime,
     clientOf: createRemoteAddress(['127.0.0.1', '::1', ...TRUSTED_PROXIES]),
@@ -183,10 +177,7 @@ function createAdminApp({ watch, version, runtime, note }: OpenHistory): Hono {
 const toFault = (error: unknown, requestId?: string): string =>
   `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ${textForLog(error)}`
 
-/**
- * Starts the admin listener. If ADMIN_PORT is not set and the default port is taken, it uses another port and notes it.
- * If the service is on any free port, so is the listener.
- */
+/** Without ADMIN_PORT it has the default port, another one with a note if that is taken, or any one if the service has. */
 async function listenAdmin(open: OpenHistory): Promise<RunningServer> {
   const { HISTORY_PORT, ADMIN_HOST, ADMIN_PORT } = open.environment
   const start = (port: number) => startServer(() => createAdminApp(open).fetch, ADMIN_HOST, port)
@@ -225,9 +216,6 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
 
 // How serving is watched: the access log, the metrics, and alerts on versions that cannot be served.
 
-/** From here on an answer is a fault on our side, or a refusal of a whole service. */
-const FIRST_FAULT = 500
-
 export function watchHistory(
   environment: Environment,
   { now, env, logStream, drawBytes }: Runtime,
@@ -243,7 +231,7 @@ export function watchHistory(
   return {
     onAnswered(answered: Answered): void {
       metrics.onAnswered(answered)
-      log[answered.status < FIRST_FAULT ? 'info' : 'warn']('request', answered)
+      log[answered.status < 500 ? 'info' : 'warn']('request', answered)
     },
     onLook(outcome: RefreshOutcome) {
       metrics.onLook(outcome)

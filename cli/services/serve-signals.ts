@@ -2,15 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
-import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
-import { toReachable } from '#api/service/http-server.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { sealAnchorKey, sealKey } from '#core/contract/seals.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
 import { assertClock } from '#signals/redis/clock.ts'
-import { runSealer } from '#signals/seals/run-sealer.ts'
+import { SEALS_OFF } from '#signals/redis/keys.ts'
+import { noteRefusal, runSealer } from '#signals/seals/sealer.ts'
 import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -20,20 +19,17 @@ import { createSigner } from '#storage/signature.ts'
 import { followPointer, prove } from '../build/follow-pointer.ts'
 import { movePointer } from '../build/guard-pointer.ts'
 import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
-import { createDrain, type Started, startAll } from './started.ts'
+import { allowedOrigins, createDrain, interfaceSettings, type Started, startAll } from './started.ts'
 
-/** How often the state of the service is checked. */
 const LOOK_MS = 10_000
 
-/**
- * Starts everything. Rejects, with nothing left running, if Redis cannot be reached or could lose a signal, or a port
- * is taken.
- */
+/** Starts everything or nothing: rejects if Redis cannot be reached or could lose a signal, or a port is taken. */
 export function serveSignals(order: SignalsOrder) {
   return startAll(async started => {
     const open = await openSignals(order, started)
     const delivery = await deliver(open, started)
-    seal(open, delivery.hasLease, started)
+    if (order.environment.SEALS === 'on') seal(open, delivery.hasLease, started)
+    else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
     const drain = createDrain()
     const signals = await listenToClients(open, drain.isDraining, started)
     const operator = await listenToOperator(open, started)
@@ -53,24 +49,16 @@ export function serveSignals(order: SignalsOrder) {
   })
 }
 
-async function deliver(
-  { order, box, clock, steady, newToken, alerts, metrics, reach, onError }: OpenSignals,
-  started: Started,
-) {
+async function deliver(open: OpenSignals, started: Started) {
+  const { order, box, clock, steady, newToken, alerts, metrics, reach, onError } = open
+  const { redisUrl, redisOptions, runtime } = order
   const delivery = await startDelivery({
-    redisUrl: order.redisUrl,
-    redisOptions: order.redisOptions,
-    box,
-    clock,
-    steady,
-    random: order.runtime.random,
-    newToken,
-    ...reach,
+    ...{ redisUrl, redisOptions, box, clock, steady, newToken, onError, ...reach },
+    random: runtime.random,
     onEvent: event => {
       metrics.onEvent(event)
       alerts.onEvent(event)
     },
-    onError,
   })
   started.add(delivery.stop)
   return delivery
@@ -105,25 +93,16 @@ function listenToClients(open: OpenSignals, isDraining: () => boolean, started: 
   const { environment } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
-    redis,
-    privateStore,
-    clock,
+    ...{ redis, privateStore, clock, registering, limits, isDraining, onAnswered, onError },
     settings: {
-      publicBaseUrl: environment.PUBLIC_BASE_URL ?? toReachable(url),
+      ...interfaceSettings(environment, url),
       historyBaseUrl: environment.HISTORY_BASE_URL,
       trustedProxies: environment.TRUSTED_PROXIES,
-      deprecatedAtMs: environment.DEPRECATED_AT,
-      sunsetAtMs: environment.SUNSET_AT,
     },
     program: served.program,
-    limits,
-    allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS]),
-    registering,
+    allowedOrigins: allowedOrigins(environment),
     newEpoch: newToken,
-    isDraining,
     assertClock: () => assertClock(redis, clock.now),
-    onAnswered,
-    onError,
   })
   const { HOST, SIGNALS_PORT } = environment
   return started.listen('SIGNALS_PORT', listenSignals(toParts, HOST, SIGNALS_PORT))
@@ -135,8 +114,7 @@ function listenToOperator(open: OpenSignals, started: Started) {
   const { environment, secrets, runtime } = order
   const { HOST, OPERATOR_PORT, OPERATOR_URL } = environment
   const parts = {
-    redis,
-    clock,
+    ...{ redis, clock, registering, diskUsed, onAnswered, onError },
     token: secrets.operatorToken,
     // The name in OPERATOR_URL is for an interface that listens on every address.
     hosts: hostsOf(HOST, OPERATOR_URL === null ? [] : [new URL(OPERATOR_URL).hostname]),
@@ -146,8 +124,6 @@ function listenToOperator(open: OpenSignals, started: Started) {
     random: runtime.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,
-    registering,
-    diskUsed,
     published: createPublishedReader(store, privateStore),
     rollBack: (version: string) => rollBackTo(version, open),
     alerts: alerts.recent,
@@ -157,8 +133,6 @@ function listenToOperator(open: OpenSignals, started: Started) {
     pause: sleep,
     onAction: () => void copyAudit().catch(onError), // what fails is copied by the next look
     onGuessing: alerts.onGuessing,
-    onAnswered,
-    onError,
   }
   return started.listen('OPERATOR_PORT', listenOperator(parts, HOST, OPERATOR_PORT))
 }

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunningServer } from '#api/service/http-server.ts'
+import { DEVELOPMENT_ORIGINS, type InterfaceSettings } from '#api/service/headers.ts'
+import { type RunningServer, toReachable } from '#api/service/http-server.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { Runtime } from '../runtime.ts'
+import type { Environment } from '../settings/environment.ts'
 
 export type Started = ReturnType<typeof createStarted>
 
@@ -73,6 +75,16 @@ export function createDrain() {
     },
   }
 }
+
+/** What both services say of themselves; `boundUrl` is used if PUBLIC_BASE_URL is not set. */
+export const interfaceSettings = (environment: Environment, boundUrl: string): InterfaceSettings => ({
+  publicBaseUrl: environment.PUBLIC_BASE_URL ?? toReachable(boundUrl),
+  deprecatedAtMs: environment.DEPRECATED_AT,
+  sunsetAtMs: environment.SUNSET_AT,
+})
+
+export const allowedOrigins = ({ ALLOWED_ORIGINS }: Environment): ReadonlySet<string> =>
+  new Set([...DEVELOPMENT_ORIGINS, ...ALLOWED_ORIGINS])
 
 export function startTimer(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms)

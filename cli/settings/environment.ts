@@ -76,10 +76,7 @@ const optional = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
 const secret = <Schema extends z.ZodType>(schema: Schema, expected: string) =>
   optional(schema, expected).meta({ isSecret: true })
 
-/**
- * Each setting: a variable of the environment, or a line of the settings file. Its description is its line in the help and
- * in docs/settings.md, and what a refusal says was expected.
- */
+/** Each a variable, or a line of the settings file. Its description stands in the help, in docs/settings.md and in refusals. */
 export const SETTINGS = {
   DATA_FOLDER: optional(text, 'the folder of all that is not set below; .data if not set'),
   STORE_URL: optional(storeUrl, 'a store such as file:///var/lib/highwater or s3://bucket/highwater'),
@@ -101,6 +98,7 @@ export const SETTINGS = {
   ANCHOR_EVERY: wholeNumber(1, MOST_SEALS, 'a whole number')
     .default(6)
     .describe('a whole number from 1: every so-many-th seal of signals gets a time stamp, too'),
+  SEALS: z.enum(['on', 'off']).default('on').describe('on, or off to seal no signal'),
   SEAL_KEY_FILE: optional(
     text,
     'a file with the Ed25519 private key that seals signals, another one than SIGNING_KEY_FILE; generated if not set',
@@ -187,10 +185,7 @@ const settings = z.object(SETTINGS).check(({ value, issues }) => {
 export const readEnvironment = ({ env, home }: Pick<Runtime, 'env' | 'home'>): Environment =>
   parseEnvironment(env, env.DATA_FOLDER ? resolve(env.DATA_FOLDER) : join(home, '.data'))
 
-/**
- * Parses the environment. Unset and empty variables have their defaults: the stores are under `folder`. Throws a
- * UsageError that lists every problem at once.
- */
+/** Unset and empty variables have their defaults: the stores are under `folder`. Throws a UsageError with every problem. */
 export function parseEnvironment(env: NodeJS.ProcessEnv, folder: string) {
   const given = VARIABLE_NAMES.map(name => [name, env[name] || undefined])
   const parsed = settings.safeParse(Object.fromEntries(given))

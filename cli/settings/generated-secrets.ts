@@ -7,10 +7,8 @@ import { newPrivateKeyPem } from '#storage/signature.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 import type { Environment } from './environment.ts'
 
-type Given = Pick<
-  Environment,
-  'DATA_FOLDER' | 'OPERATOR_TOKEN' | 'SECRET_KEY' | 'SEAL_SECRET' | 'SEAL_KEY_FILE'
->
+type Secret = 'OPERATOR_TOKEN' | 'SECRET_KEY' | 'SEAL_SECRET' | 'SEAL_KEY_FILE'
+type Given = Pick<Environment, 'DATA_FOLDER' | Secret>
 
 /** `secretKey` is the text of a key ring. */
 export type Secrets = Awaited<ReturnType<typeof readSecrets>>
@@ -29,10 +27,7 @@ export const isReadByOthers = async (path: string): Promise<boolean> =>
 /** 256 bits, as long as the key of the cipher. */
 const SECRET_BYTES = 32
 
-/**
- * The secrets of the environment, or generated ones in the data folder. Throws a UsageError if a secret is missing and
- * the service listens to other machines: there the operator must choose and keep every secret.
- */
+/** Throws a UsageError if a secret is not set and other machines reach the service: there the operator must choose and keep each. */
 export async function readSecrets(
   environment: Given & Pick<Environment, 'HOST'>,
   random: Runtime['drawBytes'],
@@ -47,24 +42,19 @@ export async function readSecrets(
         `${missing.map(([name]) => name).join(' and ')}, such as \`OPERATOR_TOKEN=$(openssl rand -hex 32)\` and ` +
         '`SECRET_KEY=k1:$(openssl rand -base64 32)`; SEAL_SECRET is made as the first, and SEAL_KEY_FILE by `highwater keys new FILE`',
     )
-  if (SEAL_KEY_FILE === null) await keepSecret(folder, SEAL_KEY_NAME, random, newPrivateKeyPem)
+  const keep = (name: string, make: () => string) => keepSecret(folder, name, random, make)
+  if (SEAL_KEY_FILE === null) await keep(SEAL_KEY_NAME, newPrivateKeyPem)
   const base64 = (encoding: 'base64' | 'base64url') => Buffer.from(random(SECRET_BYTES)).toString(encoding)
   return {
-    operatorToken:
-      OPERATOR_TOKEN ?? (await keepSecret(folder, OPERATOR_TOKEN_FILE, random, () => base64('base64url'))),
-    secretKey:
-      SECRET_KEY ?? (await keepSecret(folder, SECRET_KEY_FILE, random, () => `k1:${base64('base64')}`)),
-    sealSecret:
-      SEAL_SECRET ?? (await keepSecret(folder, SEAL_SECRET_NAME, random, () => base64('base64url'))),
+    operatorToken: OPERATOR_TOKEN ?? (await keep(OPERATOR_TOKEN_FILE, () => base64('base64url'))),
+    secretKey: SECRET_KEY ?? (await keep(SECRET_KEY_FILE, () => `k1:${base64('base64')}`)),
+    sealSecret: SEAL_SECRET ?? (await keep(SEAL_SECRET_NAME, () => base64('base64url'))),
     sealKey: await readSealKey(environment),
   }
 }
 
 /** The private key of SEAL_KEY_FILE, PEM, or the generated one. Throws a UsageError if there is none. */
-export async function readSealKey({
-  DATA_FOLDER,
-  SEAL_KEY_FILE,
-}: Pick<Given, 'DATA_FOLDER' | 'SEAL_KEY_FILE'>): Promise<string> {
+export async function readSealKey({ DATA_FOLDER, SEAL_KEY_FILE }: Given): Promise<string> {
   const path = SEAL_KEY_FILE ?? join(DATA_FOLDER, SEAL_KEY_NAME)
   const pem = await ifThere(readSecretFile(path), null)
   if (pem !== null) return pem
@@ -73,7 +63,6 @@ export async function readSealKey({
   )
 }
 
-/** Whether an address is that of this machine alone. */
 export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host)
 
 /** The content of the file, created if it does not exist. Two processes that create it both get the first. */
@@ -100,10 +89,7 @@ export async function keepSecret(
 }
 
 /** The key ring of SECRET_KEY, or the generated one. Throws a UsageError if there is none. */
-export async function readKeyRing({
-  SECRET_KEY,
-  DATA_FOLDER,
-}: Pick<Given, 'DATA_FOLDER' | 'SECRET_KEY'>): Promise<KeyRing> {
+export async function readKeyRing({ SECRET_KEY, DATA_FOLDER }: Given): Promise<KeyRing> {
   const path = join(DATA_FOLDER, SECRET_KEY_FILE)
   const text = SECRET_KEY ?? (await ifThere(readSecretFile(path), null))
   if (text !== null) return parseKeyRing(text)

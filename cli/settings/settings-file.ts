@@ -17,10 +17,7 @@ export type SettingsFile = {
   readonly values: Readonly<Record<string, string>>
 }
 
-/**
- * Reads the settings file: the one that HIGHWATER_SETTINGS names, or `highwater.yaml` in the working folder if there is
- * one. Throws a UsageError with everything that is wrong with it.
- */
+/** Reads the file that HIGHWATER_SETTINGS names, or `highwater.yaml` in the working folder. Throws a UsageError with all its faults. */
 export async function readSettingsFile({ env, cwd }: Pick<Runtime, 'env' | 'cwd'>): Promise<SettingsFile> {
   const named = env[SETTINGS_VARIABLE] || null
   const path = resolve(cwd, named ?? SETTINGS_NAME)

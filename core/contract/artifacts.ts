@@ -7,7 +7,6 @@ import type { Route } from './route.ts'
 export const TWIN_CODINGS = ['br', 'gzip'] as const
 export type TwinCoding = (typeof TWIN_CODINGS)[number]
 
-/** The ending of each twin. */
 export const TWIN_ENDINGS = { br: '.br', gzip: '.gz' } as const satisfies Record<TwinCoding, string>
 
 export const MEDIA_TYPES: { readonly [F in Format]: string } = {

@@ -2,7 +2,6 @@
 // themselves.
 import { z } from 'zod'
 import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } from './artifacts.ts'
-import type { ErrorCode } from './errors.ts'
 import { manifest } from './manifest.ts'
 import { changes } from './payloads/changes.ts'
 import { list, named, record, records, text, whole } from './payloads/field.ts'
@@ -18,7 +17,6 @@ import {
   sealKeyKey,
 } from './seals.ts'
 
-/** The key of the public keys with which signatures are checked. */
 export const KEYS_KEY = 'v1/keys.json'
 
 export const publicKeys = named('PublicKeys', {
@@ -34,8 +32,6 @@ export const publicKeys = named('PublicKeys', {
 
 export type PublicKeys = z.infer<typeof publicKeys>
 
-const BINARY_TYPE = 'application/octet-stream'
-
 /** `handler` turns the variable of the path (a version as UTC instant, a number, a digest) into a key. */
 export type FileRoute = Route<'proof', (variable: string) => string> & {
   readonly mediaType: string
@@ -47,19 +43,17 @@ export type FileRoute = Route<'proof', (variable: string) => string> & {
 
 type Proof = 'seals' | 'entry' | 'signature of entry' | 'manifest' | 'signature of manifest' | VersionDocument
 
-const FILE_REFUSALS: readonly ErrorCode[] = ['not_found', 'unavailable']
-const VERSION_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready', 'unavailable']
-
-const BINARY = z.string().meta({ format: 'binary' })
+const BINARY = { data: z.string().meta({ format: 'binary' }), mediaType: 'application/octet-stream' }
+const TEXT = { data: z.string(), mediaType: 'text/plain; charset=utf-8' }
 
 type Definition = Pick<FileRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
   Partial<Pick<FileRoute, 'mediaType' | 'proof'>>
 
-const TEXT_TYPE = 'text/plain; charset=utf-8'
-
 /** A file of JSON, if it has no other media type. */
 function fileRoute(definition: Definition): FileRoute {
   const [variable] = variablesOf(definition.path)
+  const isVersion = variable === 'version'
+  const others = variable === undefined ? 'service' : isVersion ? 'version' : 'log'
   return {
     method: 'GET',
     group: 'proof',
@@ -67,20 +61,11 @@ function fileRoute(definition: Definition): FileRoute {
     statuses: [200, 304],
     mediaType: 'application/json; charset=utf-8',
     proof: null,
-    of: ofPath(definition.path, variable),
-    refusals: variable === 'version' ? VERSION_REFUSALS : FILE_REFUSALS,
+    of: definition.path.startsWith(`/${SEALS_PREFIX}`) ? 'seals' : others,
+    refusals: ['not_found', ...(isVersion ? (['gone', 'not_ready'] as const) : []), 'unavailable'],
     ...definition,
   }
 }
-
-const ofPath = (path: string, variable: string | undefined): FileRoute['of'] =>
-  path.startsWith(`/${SEALS_PREFIX}`)
-    ? 'seals'
-    : variable === 'version'
-      ? 'version'
-      : variable === undefined
-        ? 'service'
-        : 'log'
 
 const dataPackage = record('A Frictionless Data Package.', {
   $schema: text('The profile of the Data Package standard.'),
@@ -118,21 +103,19 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
   fileRoute({
     id: 'manifest_signature',
-    data: BINARY,
+    ...BINARY,
     path: '/v1/snapshots/{version}/manifest.json.sig',
     title: 'Signature of the manifest',
     about: 'Ed25519 signature of the bytes of the manifest, 64 bytes; 404 where versions are not signed.',
-    mediaType: BINARY_TYPE,
     proof: 'signature of manifest',
     handler: manifestSignatureKey,
   }),
   fileRoute({
     id: 'checksums',
-    data: z.string(),
+    ...TEXT,
     path: '/v1/snapshots/{version}/SHA256SUMS',
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',
-    mediaType: TEXT_TYPE,
     proof: 'SHA256SUMS',
     handler: version => documentKey(version, 'SHA256SUMS'),
   }),
@@ -166,23 +149,21 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
   fileRoute({
     id: 'pointer_signature',
-    data: BINARY,
+    ...BINARY,
     path: '/v1/pointer/signatures/{sha256}.sig',
     title: 'Signature of a pointer entry',
     about: 'Ed25519 signature of the pointer entry whose bytes have this SHA-256, 64 bytes.',
-    mediaType: BINARY_TYPE,
     proof: 'signature of entry',
     handler: signatureKey,
   }),
   fileRoute({
     id: 'pointer_anchor',
-    data: BINARY,
+    ...BINARY,
     path: '/v1/pointer/anchors/{sha256}',
     title: 'Time stamp of a pointer entry',
     about:
       'Proof of an authority of when the pointer entry was there whose bytes have this SHA-256: a reply of RFC 3161, or what ' +
       'else the operator uses; 404 where there is none.',
-    mediaType: BINARY_TYPE,
     handler: anchorKey,
   }),
   fileRoute({
@@ -204,33 +185,30 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
   fileRoute({
     id: 'seal_head',
-    data: z.string(),
+    ...TEXT,
     path: '/v1/seals/head',
     title: 'Newest seal',
     about:
       'The newest seal of live signals when it was written; look for those after it until one is missing.',
-    mediaType: TEXT_TYPE,
     handler: () => SEAL_HEAD_KEY,
   }),
   fileRoute({
     id: 'seal',
-    data: z.string(),
+    ...TEXT,
     path: '/v1/seals/{n}',
     title: 'Seal',
     about:
       'A signed note (C2SP) of constant length which commits the publisher to the live signals of ten minutes and says nothing ' +
       'about them: 000000001, 000000002 and so on. Where a day has a file, only the first seal of all need be here.',
-    mediaType: TEXT_TYPE,
     proof: 'seals',
     handler: n => sealKey(Number(n)),
   }),
   fileRoute({
     id: 'seals_of_day',
-    data: z.string(),
+    ...TEXT,
     path: '/v1/seals/days/{date}',
     title: 'Seals of a day',
     about: 'The seals that end on a UTC day, one after the other; 404 until the day is over.',
-    mediaType: TEXT_TYPE,
     proof: 'seals',
     handler: sealDayKey,
   }),
@@ -247,12 +225,11 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
   fileRoute({
     id: 'seal_anchor',
-    data: BINARY,
+    ...BINARY,
     path: '/v1/seals/anchors/{n}',
     title: 'Time stamp of a seal',
     about:
       'Proof of an authority of when a seal was there, like that of a pointer entry; 404 where there is none.',
-    mediaType: BINARY_TYPE,
     handler: n => sealAnchorKey(Number(n)),
   }),
   fileRoute({
@@ -266,7 +243,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   }),
 ]
 
-/** The variables of these paths: what they are, and what they may be. */
 export const FILE_VARIABLES = {
   version: { about: 'Compact form of a dataset version: `20261121T001500Z`.', pattern: /^\d{8}T\d{6}Z$/ },
   seq: { about: 'Number of the entry, ten digits.', pattern: /^\d{10}$/ },

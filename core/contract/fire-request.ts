@@ -20,9 +20,6 @@ const MOST_LEVERAGE = 15
 const LEAST_PRICE = 1e-9
 const MOST_PRICE = 1e12
 
-/** A decision is not made in the future; clocks of two machines differ by less. */
-const MOST_AHEAD_MS = 2_000
-
 const price = z
   .number()
   .min(LEAST_PRICE)
@@ -102,7 +99,8 @@ function signalProblems(request: FireRequest, served: Served | null, nowMs: numb
   const refuse: Refuse = (param, reason) => problems.push({ param, value: echo(request[param]), reason })
   if (aliases?.has(alias) === false)
     refuse('alias', `expected the id of a strategy of the served dataset${didYouMean(alias, aliases)}`)
-  if (parseIsoInstant(request.timestamp)! > nowMs + MOST_AHEAD_MS)
+  // A decision is not made in the future; clocks of two machines differ by less.
+  if (parseIsoInstant(request.timestamp)! > nowMs + 2_000)
     refuse('timestamp', `expected the moment of the decision, and it is only ${toIsoInstant(nowMs)}`)
   if (action === 'flat') checkFlat(request, refuse)
   else checkEntry(request, served?.baseRiskOf(alias), refuse)

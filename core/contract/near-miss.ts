@@ -32,9 +32,6 @@ function isSwapped(a: string, b: string): boolean {
  */
 const NEVER_A_PARAMETER = /^(?:[a-z0-9]?|_.*|utm_.*|fbclid|gclid|msclkid)$/is
 
-/** Longer names resemble nothing, and are not compared. */
-const LONGEST_NAME = 40
-
 /** Words of a parameter's name that are long enough to mean it: `risk`, `version`. */
 const SHORTEST_WORD = 4
 
@@ -49,7 +46,8 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
 
 /** The known parameter that the unknown name `name` probably means; null if it resembles none. */
 export function meantBy(name: string, known: readonly string[]): string | null {
-  if (NEVER_A_PARAMETER.test(name) || name.length > LONGEST_NAME) return null
+  // Longer names resemble nothing, and are not compared.
+  if (NEVER_A_PARAMETER.test(name) || name.length > 40) return null
   const letters = lettersOf(name.replace(/^amp;/, '')) // an address that was copied from HTML
   const isMeant: readonly ((parameter: string) => boolean)[] = [
     parameter => lettersOf(parameter) === letters,

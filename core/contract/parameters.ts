@@ -53,7 +53,6 @@ export type Outcome<T> = { readonly value: T } | Refusal
 
 export type Parser<T> = (texts: readonly string[]) => Outcome<T>
 
-/** What is said of texts that cannot be taken. */
 export const refuse = (texts: readonly string[], reason: string, allowed?: readonly string[]): Refusal => ({
   problem: { value: echo(texts.join(',')), reason, ...(allowed ? { allowed } : {}) },
 })
@@ -69,14 +68,10 @@ export const oneOf = <T extends string>(allowed: readonly T[]): Parser<T> =>
   once(text => {
     const value = allowed.find(candidate => candidate === text)
     if (value !== undefined) return { value }
-    return refuse(
-      [text],
-      `must be one of ${allowed.join(', ')}${question(nearestTo(text.toLowerCase(), allowed))}`,
-      allowed,
-    )
+    const meant = question(nearestTo(text.toLowerCase(), allowed))
+    return refuse([text], `must be one of ${allowed.join(', ')}${meant}`, allowed)
   })
 
-/** The end of a refusal that knows what was probably meant. */
 const question = (meant: string | null): string => (meant === null ? '' : `; did you mean ${meant}?`)
 
 /** A JSON Schema as our documents have it, with what they say of figures. */
@@ -101,7 +96,6 @@ export type JsonSchema = Readonly<Partial<Record<Limit, number>>> & {
 
 type Limit = 'minimum' | 'exclusiveMinimum' | 'maximum' | 'minLength' | 'maxLength' | 'minItems' | 'maxItems'
 
-/** What OpenAPI says beside it. */
 export type Schema = Readonly<Record<string, unknown>>
 
 /** A parameter of a query: what it is, how it is read, and how its canonical text is printed. */
@@ -234,14 +228,10 @@ function asksNothing({ initial, parse }: Parameter<unknown>, texts: readonly str
   return texts.every(text => text.trim() === '') || ('value' in outcome && outcome.value === initial)
 }
 
-export const unfitQuery = (details: readonly ParameterProblem[]): ApiError =>
-  new ApiError(
-    'validation_error',
-    `invalid query parameters: ${[...new Set(details.map(({ param }) => param))].join(', ')}`,
-    {
-      details,
-    },
-  )
+export function unfitQuery(details: readonly ParameterProblem[]): ApiError {
+  const names = new Set(details.map(({ param }) => param))
+  return new ApiError('validation_error', `invalid query parameters: ${[...names].join(', ')}`, { details })
+}
 
 /** The one spelling of a path and its query: sorted by name, initial values left out. */
 export function canonicalUrl(
@@ -259,17 +249,15 @@ export function canonicalUrl(
   return query.length === 0 ? path : `${path}?${query.join('&')}`
 }
 
-const isoDate: Parser<EpochDay> = once(text => {
-  const value = parseIsoDate(text)
-  return value === null ? refuse([text], 'must be a calendar date YYYY-MM-DD') : { value }
-})
-
 export function dayParameter(about: string): Parameter<EpochDay | null> {
   return {
     about,
     schema: { type: 'string', format: 'date' },
     initial: null,
-    parse: isoDate,
+    parse: once(text => {
+      const value = parseIsoDate(text)
+      return value === null ? refuse([text], 'must be a calendar date YYYY-MM-DD') : { value }
+    }),
     print: toIsoDate,
   }
 }
@@ -278,9 +266,6 @@ export function dayParameter(about: string): Parameter<EpochDay | null> {
  * Below it figures mean nothing, but a request for 1e-300 would make each number three hundred digits long.
  */
 export const SMALLEST_RISK_PCT = 1e-9
-
-/** Any number is taken: above the cap of the dataset it is lowered to the cap. */
-const LARGEST_RISK_PCT = Number.MAX_VALUE
 
 const riskLevel: Parser<number> = once(text => {
   if (!NUMBER_PATTERN.test(text))
@@ -316,7 +301,8 @@ export const PARAMETERS: { readonly [Name in Exclude<QueryName, 'format'>]: Para
       'Modelled risk per trade as a fraction of equity: `0.02` = 2 %. Every base return is multiplied by ' +
       '`risk_pct / base_risk_pct`. Values above `max_modelled_risk_pct` are lowered to it, and `meta` says so. ' +
       'A level at which a figure would pass what a number can hold is refused.',
-    schema: { type: 'number', minimum: SMALLEST_RISK_PCT, maximum: LARGEST_RISK_PCT },
+    // Any number is taken: above the cap of the dataset it is lowered to the cap.
+    schema: { type: 'number', minimum: SMALLEST_RISK_PCT, maximum: Number.MAX_VALUE },
     initial: null,
     parse: riskLevel,
     print: toText,
@@ -335,7 +321,6 @@ export const PARAMETERS: { readonly [Name in Exclude<QueryName, 'format'>]: Para
 
 export type HistoryQuery = { readonly [Name in QueryName]?: Parameter<Params[Name]> }
 
-/** Those of the given names, for a route with the given formats. */
 export const pickParameters = (
   names: readonly QueryName[],
   formats: readonly [Format, ...Format[]],

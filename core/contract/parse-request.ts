@@ -2,9 +2,6 @@
 import type { z } from 'zod'
 import { ApiError, type ParameterProblem } from './errors.ts'
 
-/** Longer values are cut where a refusal quotes them. */
-const ECHO_LENGTH = 64
-
 /** The names of the wrong and of the unknown fields, once each; undefined for the body itself. */
 const wrongFields = ({ issues }: z.ZodError): readonly (PropertyKey | undefined)[] => [
   ...new Set(issues.flatMap(issue => (issue.code === 'unrecognized_keys' ? issue.keys : [issue.path[0]]))),
@@ -14,7 +11,7 @@ const wrongFields = ({ issues }: z.ZodError): readonly (PropertyKey | undefined)
 export const echo = (value: unknown): string =>
   typeof value === 'number' && !Number.isFinite(value)
     ? String(value)
-    : (JSON.stringify(value) ?? 'nothing').slice(0, ECHO_LENGTH)
+    : (JSON.stringify(value) ?? 'nothing').slice(0, 64) // longer values are cut where a refusal quotes them
 
 /**
  * What a body or a query says. Throws a `validation_error` that lists every problem at once. `shows` says

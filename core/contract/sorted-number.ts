@@ -1,4 +1,2 @@
-const DIGITS = 10
-
 /** A number as text that sorts as numbers do: `0000000042`. */
-export const sortedNumber = (n: number): string => String(n).padStart(DIGITS, '0')
+export const sortedNumber = (n: number): string => String(n).padStart(10, '0')

@@ -229,13 +229,19 @@ function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] 
  * it is in the order; one that appeared or disappeared before that alters history.
  */
 export function compareTrades(before: StrategyData, after: StrategyData): StrategyChanges['trades'] {
-  const closed = closedBy(before)
+  const { to } = before.window
+  const closed = to === null ? Number.NEGATIVE_INFINITY : (parseIsoDate(to)! + 1) * DAY_MS
   const [old, now] = [tradesByKey(before, publishedTrade), tradesByKey(after, publishedTrade)]
   const restated: RestatedTrade[] = []
   let appended = 0
   for (const [key, trade] of now) {
     const was = old.get(key)
-    if (was !== undefined) addIfChanged(restated, trade, differences(was, trade))
+    if (was !== undefined)
+      addIfChanged(
+        restated,
+        trade,
+        changesOf(COMPARED, was, trade, exact => exact),
+      )
     else if (trade.exit_time >= closed) appended++
     else addIfChanged(restated, trade, [{ field: 'trade', old: null, new: trade }])
   }
@@ -245,10 +251,6 @@ export function compareTrades(before: StrategyData, after: StrategyData): Strate
   restated.sort((a, b) => a.exit_time - b.exit_time)
   return { appended, restated_count: restated.length, restated: restated.slice(0, MOST_LISTED) }
 }
-
-/** The instant at which the published window of a strategy ends. */
-const closedBy = ({ window }: StrategyData): number =>
-  window.to === null ? Number.NEGATIVE_INFINITY : (parseIsoDate(window.to)! + 1) * DAY_MS
 
 /** Trades with the same side and times are distinguished by their order. */
 function tradesByKey<Trade>(strategy: StrategyData, read: (strategy: StrategyData, row: number) => Trade) {
@@ -287,9 +289,6 @@ function publishedTrade({ trades, tick_size }: StrategyData, row: number): Publi
 }
 
 const COMPARED = ['entry_price', 'exit_price', 'return_pct', 'result', 'exit_reason'] as const
-
-const differences = (old: PublishedTrade, now: PublishedTrade): Change[] =>
-  changesOf(COMPARED, old, now, exact => exact)
 
 function addIfChanged(restated: RestatedTrade[], trade: PublishedTrade, changes: Change[]): void {
   if (changes.length === 0) return

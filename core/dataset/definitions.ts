@@ -30,7 +30,6 @@ const REVISED: readonly (DefinitionChange & { readonly revision: number })[] = [
   },
 ]
 
-/** The method by which this program computes figures. */
 export const METHOD_REVISION = Math.max(...REVISED.map(({ revision }) => revision))
 
 export const definitionsSince = (revision: number): DefinitionChange[] =>

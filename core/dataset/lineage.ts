@@ -122,7 +122,6 @@ export function reasonOf({ declared }: Pick<Ancestor, 'declared'>, what: Declara
   return found === undefined ? '' : ` Reason: ${found.reason}`
 }
 
-/** What was declared about a strategy, and when. */
 export const declarationsOf = (
   { lineage }: { readonly lineage: readonly Ancestor[] },
   what: Declaration['what'],

@@ -306,7 +306,9 @@ function readColumns<Name extends string, Values extends ColumnValues>(
   names: readonly Name[],
   type: { new (length: number): Values; readonly name: string },
 ): Record<Name, Values> {
-  const table = tableFromIPC(aligned(bytes))
+  // The reader makes its views at multiples of 8; bytes at another offset of their buffer are copied.
+  const isAligned = bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0
+  const table = tableFromIPC(isAligned ? bytes : new Uint8Array(bytes))
   const entries = names.map(name => {
     const column = table.getChild(name)
     if (column === null || column === undefined) throw new Error(`the Arrow file has no column '${name}'`)
@@ -319,7 +321,3 @@ function readColumns<Name extends string, Values extends ColumnValues>(
   })
   return Object.fromEntries(entries) as Record<Name, Values> // one entry a name
 }
-
-/** The reader makes its views at multiples of 8; bytes at another offset of their buffer are copied. */
-const aligned = (bytes: Uint8Array): Uint8Array =>
-  bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes)

@@ -16,7 +16,6 @@ export const SNAPSHOT_FILES = {
 
 export type SnapshotFile = keyof typeof SNAPSHOT_FILES
 
-/** The files of a snapshot, by name. */
 export type SnapshotBytes = Readonly<Record<SnapshotFile, Uint8Array>>
 
 /** Words behind the codes of sides; those of exits are `EXIT_REASONS`. */

@@ -68,7 +68,6 @@ export type StrategyRecord = Omit<
     readonly time_stamp: TimeStamp | null
     /** What was sealed and opened of it; null if nothing was. */
     readonly live: LiveRecord | null
-    /** The stats block with `fund_dd` in it, at base risk. */
     readonly figures: FigureBlock
   }
 
@@ -98,7 +97,6 @@ export const wordAt = <Word extends string>({ codes, words }: Words<Word>, row: 
 
 export type StrategyData = StrategyRecord & {
   readonly daily: Series
-  /** Complete ISO weeks only. */
   readonly weekly: Series
   readonly trades: TradeColumns
 }

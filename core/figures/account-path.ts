@@ -1,6 +1,6 @@
 import { drawdowns } from './drawdown.ts'
 import { type Figure, isUndefined, type UndefinedReason, undefinedBecause } from './figure.ts'
-import { assertFinite, DAYS_PER_YEAR, type Series } from './series.ts'
+import { assertFinite, DAYS_PER_YEAR, NO_DAYS, type Series } from './series.ts'
 
 /** An account that follows a series at `k` times its base risk: the input of every statistic of it. */
 export type AccountPath = {
@@ -30,10 +30,9 @@ export function accountPath(daily: Series, weekly: Series, k: number): AccountPa
   return { daily, weekly, k, curve, depths: drawdowns(curve), ruinDay }
 }
 
-const NO_WEEKS: Series = { period: 'weekly', first: 0, values: new Float64Array(0) }
-
 /** The path of a benchmark, a part of a history or a replay, of which no figure is of its weeks. */
-export const dailyPath = (daily: Series, k = 1): AccountPath => accountPath(daily, NO_WEEKS, k)
+export const dailyPath = (daily: Series, k = 1): AccountPath =>
+  accountPath(daily, { ...NO_DAYS, period: 'weekly' }, k)
 
 /** Throws unless `value` is a positive finite number. `what` names it in the error. */
 export function assertPositive(value: number, what: string): void {

@@ -1,6 +1,6 @@
 import { toIsoDate } from '#core/calendar.ts'
 import { performanceFigures } from './performance.ts'
-import { assertFinite, completeWeeks, dayOf, lastDay, type Series } from './series.ts'
+import { assertFinite, completeWeeks, dayOf, lastDay, NO_DAYS, type Series } from './series.ts'
 
 /** The equal-weight book, and for each of its days the number of strategies that it consists of. */
 export type Book = { readonly daily: Series; readonly alive: Uint32Array }
@@ -24,7 +24,7 @@ export const equalWeightBook = (series: readonly Series[]): Book => weightedBook
 export function weightedBook(series: readonly Series[], weightOf: (position: number) => number): Book {
   series.forEach(assertFinite)
   const live = series.filter(({ values }) => values.length > 0)
-  if (live.length === 0) return EMPTY
+  if (live.length === 0) return { daily: NO_DAYS, alive: new Uint32Array(0) }
   const first = live.reduce((earliest, each) => Math.min(earliest, each.first), Infinity)
   const last = live.reduce((latest, each) => Math.max(latest, lastDay(each)), -Infinity)
   const values = new Float64Array(last - first + 1)
@@ -41,11 +41,6 @@ export function weightedBook(series: readonly Series[], weightOf: (position: num
   })
   for (let i = 0; i < values.length; i++) if (alive[i]! > 0) values[i] = values[i]! / weights[i]!
   return { daily: { period: 'daily', first, values }, alive }
-}
-
-const EMPTY: Book = {
-  daily: { period: 'daily', first: 0, values: new Float64Array(0) },
-  alive: new Uint32Array(0),
 }
 
 /**

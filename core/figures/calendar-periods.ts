@@ -24,7 +24,6 @@ type CalendarPeriod = {
   readonly month: number
   /** Index of its first day in the series. */
   readonly from: number
-  /** Number of its days in the series. */
   readonly days: number
   /** True if the series does not cover all its days: only the first and the last period can be partial. */
   readonly partial: boolean
@@ -85,23 +84,18 @@ function toRow(year: CalendarPeriod, path: AccountPath, trades: readonly TradeOu
   const { daily, curve, k, ruinDay } = path
   const returns = daily.values.subarray(from, from + days)
   const isRatioDefined = ruinDay === null && days > 1
+  const ratio = annualized(returns, DAYS_PER_YEAR, sharpe)
+  const exits = trades.map(({ exit_time }) => toEpochDay(exit_time) - daily.first)
   return {
     year: year.year,
     return_pct: percent(curve[from + days]! / curve[from]! - 1),
     max_drawdown_pct: percent(maxDrawdown(drawdowns(curve.subarray(from, from + days + 1)))),
-    sharpe: isRatioDefined ? valueOrNull(annualized(returns, DAYS_PER_YEAR, sharpe)) : null,
+    sharpe: isRatioDefined && !isUndefined(ratio) ? ratio : null,
     volatility_pct: isRatioDefined ? percent(k * sampleDeviation(returns) * Math.sqrt(DAYS_PER_YEAR)) : null,
-    trade_count: trades.filter(({ exit_time }) => isWithin(exit_time, daily.first + from, days)).length,
+    trade_count: exits.filter(day => day >= from && day < from + days).length,
     days,
     partial,
   }
-}
-
-const valueOrNull = (figure: Figure): number | null => (isUndefined(figure) ? null : figure)
-
-function isWithin(instant: number, firstDay: number, days: number): boolean {
-  const day = toEpochDay(instant) - firstDay
-  return day >= 0 && day < days
 }
 
 /** Over so many calendar days up to the last; the last figure is per year. */
@@ -113,7 +107,6 @@ const trailing = ({ curve }: AccountPath) => ({
   trailing_1095d_cagr_pct: mapFigure(trailingReturn(curve, 1095), total => percent(Math.cbrt(1 + total) - 1)),
 })
 
-/** The month and the year of the last day, so far. */
 function toDate(path: AccountPath) {
   const soFar = (monthsEach: 1 | 12): Figure =>
     percentOf(periodReturns(path.curve, livingPeriods(path, monthsEach).slice(-1)), max)

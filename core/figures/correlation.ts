@@ -87,7 +87,7 @@ function correlateOthers(series: readonly Series[], { size, fromRow, toRow, rho,
     const x = series[i]!
     for (let j = i; j < size; j++, cell++) {
       const y = series[j]!
-      if (isSameWindow(x, y)) {
+      if (x.first === y.first && x.values.length === y.values.length) {
         overlap[cell] = x.values.length
         continue
       }
@@ -97,9 +97,6 @@ function correlateOthers(series: readonly Series[], { size, fromRow, toRow, rho,
     }
   }
 }
-
-const isSameWindow = (x: Series, y: Series): boolean =>
-  x.first === y.first && x.values.length === y.values.length
 
 /**
  * The values minus their mean, divided by their norm: the dot product of two such columns is their Pearson

@@ -17,10 +17,11 @@ const LASTING_DAYS = 2
  * averages, tails and windows are not (`ruin`).
  */
 export function drawdownFigures(path: AccountPath) {
-  const { daily, depths } = path
+  const { daily, depths, curve } = path
   const episodes = drawdownEpisodes(depths)
   const lasting = episodes.filter(({ underwaterDays }) => underwaterDays >= LASTING_DAYS)
   const last = episodes.at(-1)
+  const sorted = depths.toSorted()
   return {
     worst: worstOf(daily, episodes),
     count: episodes.length,
@@ -30,7 +31,16 @@ export function drawdownFigures(path: AccountPath) {
     pct_time_underwater: share(daysUnderwater(depths), depths.length),
     longest_days: longestRun(depths, -1),
     total_days: daysUnderwater(depths),
-    ...unlessRuined(path, { ...averages(path, lasting), ...tails(path), ...windows(path) }),
+    ...unlessRuined(path, {
+      ...averages(path, lasting),
+      // Conditional drawdown at risk: the mean of the deepest 5 % and 1 % of the daily drawdowns.
+      cdar_95_pct: percentFigure(tailMean(sorted, 20)),
+      cdar_99_pct: percentFigure(tailMean(sorted, 100)),
+      worst_7d_return_pct: percentFigure(worstReturn(curve, 7)),
+      worst_30d_return_pct: percentFigure(worstReturn(curve, 30)),
+      worst_90d_return_pct: percentFigure(worstReturn(curve, 90)),
+      worst_365d_return_pct: percentFigure(worstReturn(curve, 365)),
+    }),
   }
 }
 
@@ -64,20 +74,3 @@ function averages(path: AccountPath, episodes: readonly DrawdownEpisode[]) {
     average_underwater_days: average(({ underwaterDays }) => underwaterDays),
   }
 }
-
-/** Conditional drawdown at risk: the mean of the deepest 5 % and 1 % of the daily drawdowns. */
-function tails({ depths }: AccountPath) {
-  const sorted = depths.toSorted()
-  return {
-    cdar_95_pct: percentFigure(tailMean(sorted, 20)),
-    cdar_99_pct: percentFigure(tailMean(sorted, 100)),
-  }
-}
-
-/** The worst return over so many consecutive calendar days. */
-const windows = ({ curve }: AccountPath) => ({
-  worst_7d_return_pct: percentFigure(worstReturn(curve, 7)),
-  worst_30d_return_pct: percentFigure(worstReturn(curve, 30)),
-  worst_90d_return_pct: percentFigure(worstReturn(curve, 90)),
-  worst_365d_return_pct: percentFigure(worstReturn(curve, 365)),
-})

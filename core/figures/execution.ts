@@ -4,7 +4,7 @@ import { type Figure, mapFigure, NEGLIGIBLE, percent, splitFigures, undefinedBec
 import { mean } from './moments.ts'
 import { headlineFigures } from './performance.ts'
 import { quantile } from './quantile.ts'
-import type { Series } from './series.ts'
+import { NO_DAYS, type Series } from './series.ts'
 
 /** A closed trade and what its costs took, fractions of account equity at entry. */
 export type TradeCosts = {
@@ -54,8 +54,6 @@ function grossProfit(trades: readonly TradeCosts[]): Figure {
   return sum > NEGLIGIBLE ? sum : undefinedBecause('no_wins')
 }
 
-const NO_DAYS: Series = { period: 'daily', first: 0, values: new Float64Array(0) }
-
 /** How far the price went against a closed trade and for it, in R: `adverse <= 0 <= favourable`. */
 export type Excursion = { readonly adverse: number; readonly favourable: number }
 
@@ -95,7 +93,6 @@ export type Entries = { readonly asked: number; readonly refused: number }
 export type LevelReplay = {
   readonly risk_pct: number
   readonly daily: Series
-  /** Closed trades. */
   readonly trade_count: number
   readonly entries: Entries
 }

@@ -121,7 +121,8 @@ function judge({ trades, live, open_since, opened_to }: Omit<LiveInput, 'daily' 
   }
   const entries = trades.map(({ side, entry_time, exit_time }) => {
     const deadline = deadlineOf(entry_time, live)
-    const signal = take(entry_time, Math.max(exit_time, entry_time + 1), side) // a stop may end a trade at once
+    const until = Math.min(Math.max(exit_time, entry_time + 1), entry_time + DAY_MS) // a stop may end a trade at once
+    const signal = take(entry_time, until, side)
     const isInTime = signal !== null && signal.sealed <= deadline
     const isJudged = deadline < end && periods.some(period => isInside(period, entry_time))
     const found = signal?.by.startsWith('operator:') ? 'by_hand' : isInTime ? 'sealed' : 'late'
@@ -135,7 +136,9 @@ function judge({ trades, live, open_since, opened_to }: Omit<LiveInput, 'daily' 
   }))
   if (open_since !== null) {
     const from = parseIsoDate(open_since)!
-    held.push({ from, to: Infinity, isInTime: take(from * DAY_MS, Infinity, null) !== null })
+    const over = (from + 1) * DAY_MS
+    const sealed = take(from * DAY_MS, over, null)?.sealed ?? Infinity
+    held.push({ from, to: Infinity, isInTime: sealed <= over + IN_TIME_MS })
   }
   return { periods, entries, unmatched: unused.size, held }
 }
@@ -202,5 +205,5 @@ function spread(ms: readonly number[]) {
   const sorted = ms.toSorted((a, b) => a - b)
   const rank = (p: number): Figure =>
     ms.length === 0 ? undefinedBecause('too_few_points') : sorted[Math.ceil(p * ms.length) - 1]! / 1000
-  return { median: rank(0.5), p99: rank(0.99) }
+  return { count: ms.length, median: rank(0.5), p99: rank(0.99) }
 }

@@ -16,9 +16,6 @@ export function quantile(sorted: Float64Array, p: number): number {
   return low + (h - below) * (high - low)
 }
 
-/** Fewest values with a 5 % tail. */
-const FEWEST_FOR_TAIL_RATIO = 20
-
 /**
  * The `1 / oneIn` quantile: 20 for the 5 % quantile, 100 for the 1 % quantile. A loss is negative. Undefined
  * with fewer than `oneIn` values (`too_few_points`).
@@ -47,7 +44,7 @@ export function tailMean(sorted: Float64Array, oneIn: number): Figure {
  * (`zero_denominator`).
  */
 export function tailRatio(sorted: Float64Array): Figure {
-  if (sorted.length < FEWEST_FOR_TAIL_RATIO) return undefinedBecause('too_few_points')
+  if (sorted.length < 20) return undefinedBecause('too_few_points') // fewest values with a 5 % tail
   const low = Math.abs(quantile(sorted, 0.05))
   return low > NEGLIGIBLE ? Math.abs(quantile(sorted, 0.95)) / low : undefinedBecause('zero_denominator')
 }

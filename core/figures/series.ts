@@ -15,6 +15,8 @@ export type Series = {
   readonly values: Float64Array
 }
 
+export const NO_DAYS: Series = { period: 'daily', first: 0, values: new Float64Array(0) }
+
 /** The day of point `i`. */
 export const dayOf = (series: Pick<Series, 'period' | 'first'>, i: number): EpochDay =>
   series.first + i * STEP_DAYS[series.period]

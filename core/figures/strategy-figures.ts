@@ -21,10 +21,8 @@ import {
   tradeStatistics,
 } from './trade-statistics.ts'
 
-/** The input of the statistics of a strategy, all at base risk. */
 type StrategyInput = {
   readonly daily: Series
-  /** The complete weeks of `daily`. */
   readonly weekly: Series
   /** Closed trades, in any order; none for a book, or if only returns are reported. */
   readonly trades: readonly TradeOutcome[]

@@ -57,13 +57,20 @@ const HOUR_MS = 3_600_000
  */
 export function tradeStatistics(trades: readonly TradeOutcome[], nDays: number, k: number, baseRisk: number) {
   const outcomes = accountReturns(trades)
+  const byExit = accountReturns(
+    trades.toSorted((a, b) => a.exit_time - b.exit_time || a.entry_time - b.entry_time),
+  )
   return {
     ...sideFigures(trades),
     ...outcomeFigures(outcomes, k, baseRisk),
     ...winLossFigures(outcomes, k, nDays),
-    ...runs(trades),
+    // By exit time; a trade of exactly 0 ends both.
+    max_consecutive_wins: longestRun(byExit, 1),
+    max_consecutive_losses: longestRun(byExit, -1),
     ...holdingHours(trades),
-    trades_per_year: tradesPerYear(trades.length, nDays),
+    trades_per_year: ofTrades(outcomes, ({ length }) =>
+      nDays < FEWEST_DAYS ? undefinedBecause('too_few_points') : (length / nDays) * DAYS_PER_YEAR,
+    ),
     long: sideFigures(trades.filter(({ side }) => side === 'long')),
     short: sideFigures(trades.filter(({ side }) => side === 'short')),
   }
@@ -74,16 +81,6 @@ function sideFigures(trades: readonly TradeOutcome[]) {
   return { count: trade_count, ...figures }
 }
 
-/** Runs by exit time; a trade of exactly 0 ends both. */
-function runs(trades: readonly TradeOutcome[]) {
-  const byExit = trades.toSorted((a, b) => a.exit_time - b.exit_time || a.entry_time - b.entry_time)
-  const outcomes = accountReturns(byExit)
-  return {
-    max_consecutive_wins: longestRun(outcomes, 1),
-    max_consecutive_losses: longestRun(outcomes, -1),
-  }
-}
-
 function holdingHours(trades: readonly TradeOutcome[]) {
   const hours = trades.map(({ entry_time, exit_time }) => (exit_time - entry_time) / HOUR_MS)
   return {
@@ -91,11 +88,6 @@ function holdingHours(trades: readonly TradeOutcome[]) {
     median_holding_hours: ofTrades(hours, median),
     max_holding_hours: ofTrades(hours, max),
   }
-}
-
-function tradesPerYear(count: number, nDays: number): Figure {
-  if (count === 0) return undefinedBecause('no_trades')
-  return nDays < FEWEST_DAYS ? undefinedBecause('too_few_points') : (count / nDays) * DAYS_PER_YEAR
 }
 
 /**
@@ -160,6 +152,7 @@ function winLossFigures(outcomes: readonly number[], k: number, nDays: number) {
   const averageLoss = average(losses, none('no_losses'))
   const payoff = payoffRatio(averageWin, averageLoss)
   const winRate = wins.length / outcomes.length
+  const best = wins.toSorted((a, b) => b - a).slice(0, 5)
   return {
     wins: wins.length,
     losses: losses.length,
@@ -170,7 +163,7 @@ function winLossFigures(outcomes: readonly number[], k: number, nDays: number) {
     kelly_fraction: mapFigure(payoff, ratio =>
       nDays < FEWEST_DAYS ? undefinedBecause('too_few_points') : winRate - (1 - winRate) / ratio,
     ),
-    top5_wins_share_of_gross_profit_pct: mapFigure(averageWin, () => percent(topShare(wins))),
+    top5_wins_share_of_gross_profit_pct: mapFigure(averageWin, () => percent(sum(best) / sum(wins))),
   }
 }
 
@@ -183,14 +176,6 @@ const payoffRatio = (averageWin: Figure, averageLoss: Figure): Figure =>
     if (win <= NEGLIGIBLE) return undefinedBecause('no_wins')
     return mapFigure(averageLoss, loss => (-loss > NEGLIGIBLE ? win / -loss : undefinedBecause('no_losses')))
   })
-
-/** Number of best trades whose share of all gains is published. */
-const TOP_WINS = 5
-
-const topShare = (wins: readonly number[]): number => {
-  const best = wins.toSorted((a, b) => b - a).slice(0, TOP_WINS)
-  return sum(best) / sum([...wins])
-}
 
 /**
  * The `exposure` block: the share of the window in which positions are open; the window is the days of the

@@ -12,6 +12,9 @@ export const YEAR_AHEAD = {
   seed: 2_463_534_242,
 } as const
 
+/** Percents of the drawn years. */
+export const QUANTILES = [5, 25, 50, 75, 95] as const
+
 /**
  * What years drawn from the days of a series were like at `k` times its base risk; it says nothing of days that are not in
  * it. Percent: quantiles (type 7) of the return of a year and of its max drawdown (`p5` is the deepest), the share of years in
@@ -28,20 +31,15 @@ export function yearAheadFigures({ values }: Pick<Series, 'values'>, k: number) 
   const years = values.length < DAYS_PER_YEAR ? null : drawYears(values, k)
   const pct = (compute: (drawn: Years) => number): Figure =>
     years === null ? undefinedBecause('less_than_one_year') : percent(compute(years))
-  const at = (column: keyof Years, p: number) => pct(drawn => quantile(drawn[column], p / 100))
+  const quantiles = <Name extends string>(name: Name, column: keyof Years) =>
+    Object.fromEntries(
+      QUANTILES.map(p => [`${name}_p${p}_pct`, pct(drawn => quantile(drawn[column], p / 100))]),
+    ) as Record<`${Name}_p${(typeof QUANTILES)[number]}_pct`, Figure> // those names and no others
   const share = (column: keyof Years, isMember: (value: number) => boolean) =>
     pct(drawn => drawn[column].filter(isMember).length / YEAR_AHEAD.draws)
   return {
-    return_p5_pct: at('returns', 5),
-    return_p25_pct: at('returns', 25),
-    return_p50_pct: at('returns', 50),
-    return_p75_pct: at('returns', 75),
-    return_p95_pct: at('returns', 95),
-    max_drawdown_p5_pct: at('drawdowns', 5),
-    max_drawdown_p25_pct: at('drawdowns', 25),
-    max_drawdown_p50_pct: at('drawdowns', 50),
-    max_drawdown_p75_pct: at('drawdowns', 75),
-    max_drawdown_p95_pct: at('drawdowns', 95),
+    ...quantiles('return', 'returns'),
+    ...quantiles('max_drawdown', 'drawdowns'),
     loss_10_probability_pct: share('lows', low => low <= 0.9),
     loss_20_probability_pct: share('lows', low => low <= 0.8),
     loss_50_probability_pct: share('lows', low => low <= 0.5),

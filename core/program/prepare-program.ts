@@ -48,9 +48,6 @@ function warmUpBars({ tiers }: ProgramPlan, timeframeMs: number): number {
   return Math.max(WARM_UP_DAYS, ...meanDays) * barsPerDay(timeframeMs)
 }
 
-/** The length of a rolling program: a year. */
-const ROLLING_DAYS = 365
-
 /**
  * The program against dca on windows of one year, without pauses, one starting on every day of the history
  * with a whole warm-up before it and a whole year after it; null if the history is shorter than one such
@@ -64,7 +61,7 @@ const ROLLING_DAYS = 365
 export function rollingFigures(plan: ProgramPlan, bars: Bars): Rolling | null {
   const warmUp = warmUpBars(plan, bars.timeframeMs)
   const day = barsPerDay(bars.timeframeMs)
-  const year = ROLLING_DAYS * day
+  const year = 365 * day // the length of a rolling program: a year
   const windows = Math.floor((bars.t.length - warmUp - year) / day) + 1
   if (windows < 1) return null
   const unpaused = { ...plan, paused: [] }

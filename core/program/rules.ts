@@ -11,11 +11,13 @@ export type Appetite = {
   readonly fraction: Float64Array
 }
 
-/** The appetite of a rule. O(n). */
 export function appetite(rule: TierRule, outlook: Outlook): Appetite {
   switch (rule.kind) {
     case 'always':
-      return { on_contributions: true, fraction: exceptPaused(outlook, allOf(outlook)) }
+      return {
+        on_contributions: true,
+        fraction: exceptPaused(outlook, new Float64Array(outlook.closes.length - outlook.first).fill(1)),
+      }
     case 'mayer':
       return { on_contributions: true, fraction: exceptPaused(outlook, mayerAppetite(rule, outlook)) }
     case 'dips':
@@ -23,8 +25,6 @@ export function appetite(rule: TierRule, outlook: Outlook): Appetite {
       return { on_contributions: false, fraction: dipAppetite(rule, outlook) }
   }
 }
-
-const allOf = ({ closes, first }: Outlook): Float64Array => new Float64Array(closes.length - first).fill(1)
 
 function exceptPaused({ paused }: Outlook, fraction: Float64Array): Float64Array {
   for (let bar = 0; bar < fraction.length; bar++) if (paused[bar] === 1) fraction[bar] = 0

@@ -37,7 +37,6 @@ export function simulate(data: ProgramData, cadenceBars: number): Simulation {
   }
 }
 
-/** The contributions and costs of the past part of the window. */
 export function termsOf({ plan, bars, first, bars_planned }: ProgramData, cadenceBars: number) {
   if (!Number.isInteger(cadenceBars) || cadenceBars < 1) {
     throw new Error(`a contribution cadence must be a whole number of bars from 1 on, not ${cadenceBars}`)

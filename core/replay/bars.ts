@@ -38,7 +38,6 @@ export const barAt = (bars: Bars, i: number): Bar => ({
   v: bars.v[i]!,
 })
 
-/** Bars whose columns are made by name. */
 export const toBars = (timeframeMs: number, make: (name: keyof Bar) => Float64Array): Bars => ({
   timeframeMs,
   t: make('t'),

@@ -31,7 +31,6 @@ export function instantsOf(zone: string): ToInstant {
   return shown => instantsAt(shown)[0] ?? shown - offsetAt(shown - DAY_MS)
 }
 
-/** Whether the runtime knows a zone of this name. */
 export function isZone(name: string): boolean {
   try {
     offsetsOf(name)

@@ -46,8 +46,6 @@ export const ENOUGH_TRADES = 30
 
 /** and so are all of at least so many that are spread over at least a year. */
 export const FEW_TRADES = 10
-const YEAR_MS = 365 * DAY_MS
-
 /**
  * Compares a ledger with the list of trades that a charting tool exported. A trade matches one of the same side, entry
  * bar and exit bar whose two prices differ by at most `tolerance`; each is matched once. What happens after the end of
@@ -113,7 +111,7 @@ function compareIn(
 function whatLacks(covered: readonly ChartTrade[], own: readonly ChartTrade[]): ChartComparison['lacks'] {
   const lastEntry = own.reduce((latest, { entry }) => Math.max(latest, entry.t), Number.NEGATIVE_INFINITY)
   const isMany = own.length >= ENOUGH_TRADES
-  const isLong = own.length >= FEW_TRADES && lastEntry - firstEntry(own) >= YEAR_MS
+  const isLong = own.length >= FEW_TRADES && lastEntry - firstEntry(own) >= 365 * DAY_MS
   if (!isMany && !isLong) return 'trades'
   const needed = isMany ? Math.max(ENOUGH_TRADES, COVERED_SHARE * own.length) : own.length
   return covered.length >= needed ? null : 'coverage'

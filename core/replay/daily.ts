@@ -17,7 +17,6 @@ export type DailyMarks = {
  */
 export type DailyCloses = { readonly first: EpochDay } & Readonly<Record<'equity' | 'growth', Float64Array>>
 
-/** Room for the closes of every day that has bars. */
 export function createDailyCloses({ t }: Bars): DailyCloses {
   const first = toEpochDay(t[0]!)
   const days = toEpochDay(t.at(-1)!) - first + 1

@@ -109,7 +109,6 @@ const MOST_MEMORY_DAYS = 1826
 /** Averages forget their start exponentially: after twice the warm-up little of it is left. */
 const WARMUPS = 2
 
-/** Bars after which the start of a strategy is forgotten. */
 export const memoryBarsOf = ({
   warmupBars,
   memoryBars,

@@ -7,8 +7,16 @@ import type { Trade } from './trade.ts'
 
 /** The same events, to the last bit. */
 export function describeEventDifference(a: readonly StepEvent[], b: readonly StepEvent[]): string | null {
+  return describeFirst(a, b, (one, other) => JSON.stringify(one) === JSON.stringify(other))
+}
+
+function describeFirst<Of extends { readonly t: number }>(
+  a: readonly Of[],
+  b: readonly Of[],
+  isSame: (one: Of | undefined, other: Of | undefined) => boolean,
+): string | null {
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
-    if (JSON.stringify(a[i]) === JSON.stringify(b[i])) continue
+    if (isSame(a[i], b[i])) continue
     const first = Math.min(a[i]?.t ?? Number.POSITIVE_INFINITY, b[i]?.t ?? Number.POSITIVE_INFINITY)
     return `the first bar that differs is that of ${describeInstant(first)}`
   }
@@ -69,12 +77,7 @@ export function describeDecisionDifference(
   fromMs: number,
 ): string | null {
   const [one, other] = [a, b].map(all => all.filter(({ t }) => t >= fromMs)) as [Decided[], Decided[]]
-  for (let i = 0; i < Math.max(one.length, other.length); i++) {
-    if (isSame(one[i], other[i])) continue
-    const first = Math.min(one[i]?.t ?? Number.POSITIVE_INFINITY, other[i]?.t ?? Number.POSITIVE_INFINITY)
-    return `the first bar that differs is that of ${describeInstant(first)}`
-  }
-  return null
+  return describeFirst(one, other, isSame)
 }
 
 const isSame = (a: Decided | undefined, b: Decided | undefined): boolean =>

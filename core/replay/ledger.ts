@@ -1,6 +1,5 @@
 import type { Trade } from './trade.ts'
 
-/** When a trade is open. */
 type Span = Pick<Trade, 'entry_time' | 'exit_time'>
 
 /** The time from which another trade may begin; an open trade has no end. */
@@ -11,12 +10,10 @@ export const endOf = ({ exit_time }: Span): number => exit_time ?? Number.POSITI
  * duration 0 is over before the next one that enters at the same instant.
  */
 export const byEntry = (trades: readonly Span[]): number[] =>
-  Array.from(trades.keys()).sort((a, b) => compareTrades(trades[a]!, trades[b]!))
-
-function compareTrades(a: Span, b: Span): number {
-  if (a.entry_time !== b.entry_time) return a.entry_time - b.entry_time
-  return endOf(a) === endOf(b) ? 0 : endOf(a) - endOf(b)
-}
+  Array.from(trades.keys()).sort((i, j) => {
+    const [a, b] = [trades[i]!, trades[j]!]
+    return a.entry_time - b.entry_time || (endOf(a) === endOf(b) ? 0 : endOf(a) - endOf(b))
+  })
 
 /** Trades that enter before an earlier one has ended, each with that one. An entry at its exit is allowed. */
 export function findOverlaps(trades: readonly Trade[]) {

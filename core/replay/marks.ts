@@ -150,12 +150,9 @@ type Holding = {
   readonly paidBefore: number
 }
 
-const AT_START = { realised: 1, unit: 1, opening: 1, grown: 1, ruined: false }
-
-/** The account of a ledger in order of entry, before its first trade. */
 export const openAccount = (ledger: readonly ResolvedTrade[], terms: TradeTerms): Account => ({
   ...{ ledger, terms, taken: [], open: [] },
-  ...AT_START,
+  ...{ realised: 1, unit: 1, opening: 1, grown: 1, ruined: false },
 })
 
 /** Applies all entries and exits before `horizon`, in order of time. */

@@ -19,7 +19,6 @@ export type ReplayInput<State> = {
   readonly from?: EpochDay
   /** Called every `PROGRESS_BARS` bars and at the end. */
   readonly onProgress?: (barsDone: number) => void
-  /** Called with everything that happens, in order. */
   readonly onEvent?: (event: StepEvent) => void
 }
 

@@ -24,7 +24,6 @@ export type EngineState<State> = {
    */
   unit: number
   open: OpenPosition | null
-  /** Orders for the next open. */
   exit_order: OrderedExit | null
   entry_order: EntryOrder | null
   /** True from a liquidation on: equity stays 0 and the strategy is not called again. */
@@ -33,7 +32,6 @@ export type EngineState<State> = {
   trades_closed: number
   entries_refused: number
   decisions_ignored: number
-  /** The strategy's own state. */
   strategy: State
 }
 

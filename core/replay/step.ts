@@ -1,6 +1,6 @@
 import { describeInstant, type Funding, lastAtOrBefore } from './bars.ts'
 import type { Engine, Turn } from './engine.ts'
-import type { OrderedExit, StepEvent } from './events.ts'
+import type { StepEvent } from './events.ts'
 import { type EngineState, type EntryOrder, type OpenPosition, openTrade } from './state.ts'
 import type { Bar, Decision, Position, Side } from './strategy.ts'
 import { type ExitReason, signOf, type Trade } from './trade.ts'
@@ -30,15 +30,11 @@ export function step<State>(
     markClose(turn)
   }
   if (!state.dead) decide(turn)
-  remember(turn)
-  return turn.events
-}
-
-function remember<State>({ state, bar }: Turn<State>): void {
   state.prior_close = state.last_close
   state.last_close = bar.c
   state.last_t = bar.t
   state.bars += 1
+  return turn.events
 }
 
 /**
@@ -255,22 +251,19 @@ function describeStopFault(bar: Bar, side: Side, stop: number): string | null {
 }
 
 function takeDecision<State>(turn: Turn<State>, decision: Act, position: Position | null): void {
+  const { state, bar, events } = turn
   const held = position === null ? 'flat' : position.side
-  if (decision.act === held) ignore(turn, held)
-  else {
-    if (position !== null) orderExit(turn, position, decision.act === 'flat' ? decision.why : 'signal')
-    if (decision.act !== 'flat') orderEntry(turn, decision.act, decision.stop)
+  if (decision.act === held) {
+    state.decisions_ignored += 1
+    events.push({ kind: 'ignored', t: bar.t, act: held })
+    return
   }
-}
-
-function ignore<State>({ state, bar, events }: Turn<State>, act: Side | 'flat'): void {
-  state.decisions_ignored += 1
-  events.push({ kind: 'ignored', t: bar.t, act })
-}
-
-function orderExit<State>({ state, bar, events }: Turn<State>, { stop }: Position, why: OrderedExit): void {
-  state.exit_order = why
-  events.push({ kind: 'ordered', t: bar.t, act: 'flat', why, price: bar.c, stop })
+  if (position !== null) {
+    const why = decision.act === 'flat' ? decision.why : 'signal'
+    state.exit_order = why
+    events.push({ kind: 'ordered', t: bar.t, act: 'flat', why, price: bar.c, stop: position.stop })
+  }
+  if (decision.act !== 'flat') orderEntry(turn, decision.act, decision.stop)
 }
 
 // Sized so that a move from this close to the stop costs `baseRisk` of the equity at this close. The cap

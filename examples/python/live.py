@@ -114,6 +114,12 @@ def read_seals(service, until):
     return facts, items, {n: ms(span[1]) for n, span in spans.items()}, stamped
 
 
+def absent_of(opened, catalogue):
+    """Strategies that were live and are not in the catalogue."""
+    named = {item.get("alias") for _, item in opened[1]} - {None, "*", *catalogue}
+    return sorted(alias for alias in named if record_of(alias, opened) != ([], []))
+
+
 def record_of(sid, opened):
     """The signals and the orders of a strategy; none if it was never live."""
     signals, events = [], []
@@ -126,7 +132,7 @@ def record_of(sid, opened):
         elif item.get("alias") in (sid, "*") and item.get("event") in ("live", "ended", "halt", "resume"):
             own = {name: item[name] for name in ("event", "alias", "by", "why")}
             events.append(own | {"at": ms(item["at"]), "n": n, "sealed": sealed[n]})
-    ever = any(each["mode"] == "LIVE" for each in signals) or any(each["event"] == "live" for each in events)
+    ever = bool(live_entries(signals)) or any(each["event"] == "live" for each in events)
     return (signals, events) if ever else ([], [])
 
 
@@ -176,7 +182,7 @@ def judge(trades, open_since, entries, events, bar_minutes, end, periods):
         fill, leave = trade["entry_time"], trade["exit_time"]
         bar = bar_minutes and bar_minutes * 60_000
         deadline = min(fill + IN_TIME, (fill // bar + 1) * bar if bar else math.inf)
-        signal = take(fill, max(leave, fill + 1), trade["side"])
+        signal = take(fill, min(max(leave, fill + 1), fill + DAY), trade["side"])
         in_time = signal is not None and signal["sealed"] <= deadline
         if signal is None:
             word = "halted" if is_halted(events, fill, deadline) else "missed"
@@ -187,7 +193,9 @@ def judge(trades, open_since, entries, events, bar_minutes, end, periods):
         held.append((fill // DAY, leave // DAY, in_time))
     if open_since is not None:
         first = day_of(open_since)
-        held.append((first, math.inf, take(first * DAY, math.inf, None) is not None))
+        over = (first + 1) * DAY
+        signal = take(first * DAY, over, None)
+        held.append((first, math.inf, signal is not None and signal["sealed"] <= over + IN_TIME))
     return words, held, len(unused)
 
 
@@ -197,7 +205,7 @@ def judge(trades, open_since, entries, events, bar_minutes, end, periods):
 def spread(delays):
     ranked = sorted(delays)
     rank = lambda p: ranked[math.ceil(p * len(ranked)) - 1] / 1000 if ranked else Null("too_few_points")
-    return {"median": rank(0.5), "p99": rank(0.99)}
+    return {"count": len(ranked), "median": rank(0.5), "p99": rank(0.99)}
 
 
 class Null(str):
@@ -304,6 +312,8 @@ def recompute(service, sid, risk):
     strategy, published = data(own), data(f"{own}/live" + (f"?risk_pct={risk}" if risk else ""))
     opened = read_seals(service, data(f"{root}/dataset")["window"]["to"])
     signals, events = record_of(sid, opened)
+    if opened:
+        opened[0]["absent"] = absent_of(opened, [each["id"] for each in data(f"{root}/strategies")])
     source = {
         "returns": data(f"{own}/returns"),
         "trades": data(f"{own}/trades"),

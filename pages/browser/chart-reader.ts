@@ -14,9 +14,6 @@ const STEPS: Readonly<Record<string, number>> = {
   ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
 }
 
-/** Smaller movements select no range. */
-const FEWEST_DAYS = 7
-
 /** Makes the lines readable that were drawn into an element: their charts can be selected, and have a line for the values. */
 export function prepareCharts(place: Element): void {
   for (const svg of place.querySelectorAll<SVGSVGElement>('svg.chart:has(.line)')) {
@@ -82,7 +79,7 @@ export function followCharts(
     dragged = null
     if (found === null || start === null || found.svg !== start.svg) return
     const [from, to] = [start.from, dayUnder(found, event)].sort((a, b) => a - b)
-    if (to! - from! >= FEWEST_DAYS) onRange(from!, to!)
+    if (to! - from! >= 7) onRange(from!, to!) // smaller movements select no range
   })
   addEventListener('keydown', event => {
     const [found, step] = [over(event), STEPS[event.key]]

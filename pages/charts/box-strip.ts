@@ -18,9 +18,6 @@ export type BoxStrip = Frame & {
 const ROW = 30
 const LABELS = 40
 
-/** A narrower range is drawn as none: the steps of its ticks are no longer finite. */
-const FINEST = 1e-290
-
 /** An `svg` element with a line from the first to the last quantile, a box between the middle ones, and a dot for the mean. */
 export function boxStrip(chart: BoxStrip): string {
   const { rows, unit } = chart
@@ -28,7 +25,8 @@ export function boxStrip(chart: BoxStrip): string {
   const area = areaOf(frame)
   const { plot } = area
   const [low = 0, high = 0] = extent([0, ...rows.flatMap(({ quantiles, mean }) => [...quantiles, mean])])
-  const domain = high - low > FINEST ? [low, high] : [0, 0]
+  // A narrower range is drawn as none: the steps of its ticks are no longer finite.
+  const domain = high - low > 1e-290 ? [low, high] : [0, 0]
   const x = scaleLinear(domain, [plot.left + LABELS, plot.right - 14])
   const named = ticks(domain[0]!, domain[1]!, 6)
   const marks = named.map(value => ({ at: x(value), label: tickText(value, unit), isSecond: false }))

@@ -51,7 +51,6 @@ class PageRenderer extends Renderer {
 
 const markdown = new Marked().setOptions({ renderer: new PageRenderer() })
 
-/** In the order in which they are read. */
 export const DOCUMENTS: readonly Guide[] = [
   document('trust', 'Ways to make a record look better than it is, and where each of them shows.'),
   document('verifying', 'Check the log, the signatures and every file from outside.'),

@@ -51,7 +51,8 @@ export const prose = (text: string): Markup =>
   html`${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}`
 
 /** Where the addresses of the version are that never change. */
-export const pinnedFolder = ({ dataset }: GuideFacts): string => `/${versionFolder(dataset.version)}`
+export const pinnedFolder = ({ dataset }: Pick<GuideFacts, 'dataset'>): string =>
+  `/${versionFolder(dataset.version)}`
 
 /** The strategy that examples are about: the first that has what they show. Undefined in a book without strategies. */
 export const exampleStrategy = ({ strategies }: Snapshot): StrategyData | undefined =>

@@ -37,10 +37,8 @@ published before, <a href="/versions">the list of versions</a> says what.</p>
 const printed = ({ strategy: { daily } }: GuideFacts): string =>
   `${toIsoDate(lastDay(daily))} ${(daily.values.at(-1) ?? 0).toFixed(6)}`
 
-function codes(facts: GuideFacts) {
-  const { base, dataset } = facts
-  const { id } = facts.strategy
-  const csv = `${base}${pinnedFolder(facts)}/strategies/${id}/returns?format=csv`
+function codes({ base, dataset, strategy: { id } }: GuideFacts) {
+  const csv = `${base}${pinnedFolder({ dataset })}/strategies/${id}/returns?format=csv`
   return {
     sh: `curl -fsS '${csv}' | tail -n 1 | awk -F, '{ printf "%s %.6f\\n", $1, $2 }'`,
     pandas: `import pandas as pd
@@ -64,13 +62,11 @@ cat(sprintf('%s %.6f\\n', tail(returns$t, 1), tail(returns$ret, 1)))`,
   }
 }
 
-function citation(facts: GuideFacts): string {
-  const { base, dataset } = facts
-  const { id } = facts.strategy
+function citation({ base, dataset, strategy: { id } }: GuideFacts): string {
   return `@misc{${id}-${toCompactInstant(dataset.version)},
   author = {${dataset.name}},
   title = {Strategy ${id}, version ${dataset.version}},
   year = {${effectiveInstant(dataset).slice(0, 4)}},
-  url = {${base}${pinnedFolder(facts)}/strategies/${id}/sheet.html}
+  url = {${base}${pinnedFolder({ dataset })}/strategies/${id}/sheet.html}
 }`
 }

@@ -27,10 +27,8 @@ function printed({ strategy: { figures } }: GuideFacts): string | undefined {
   return typeof sharpe === 'number' ? sharpe.toFixed(4) : undefined
 }
 
-function codes(facts: GuideFacts) {
-  const { base, dataset } = facts
-  const { id } = facts.strategy
-  const csv = `${base}${pinnedFolder(facts)}/strategies/${id}/returns?format=csv`
+function codes({ base, dataset, strategy: { id } }: GuideFacts) {
+  const csv = `${base}${pinnedFolder({ dataset })}/strategies/${id}/returns?format=csv`
   return {
     sh: `curl -fsS '${csv}' | awk -F, 'NR > 1 { n++; sum += $2; squares += $2 * $2 }
   END { mean = sum / n; printf "%.4f\\n", mean / sqrt((squares - n * mean * mean) / (n - 1)) * sqrt(365) }'`,

@@ -59,9 +59,9 @@ export function entriesText({ count }: Live): string {
   ].join(', ')
 }
 
-/** Whose clock dates the seals; a time stamp shows when one was there at the latest. */
+/** Whose clock dates the seals. No reader of the page has checked a time stamp. */
 export const clockOfSeals = ({ stamped_by: by }: SealsRecord): string =>
-  `by the publisher's own clock${by === null ? '' : `, with time stamps by ${by}`}`
+  `by the publisher's own clock${by === null ? '' : `, with time stamps that name ${by}, as the publisher states`}`
 
 /** Since when the chain is, how far it is opened, and where it is incomplete. */
 export function chainText({ since, opened_to, seals, gaps, lost, skipped }: SealsRecord): Markup {
@@ -77,7 +77,7 @@ export function liveSection(live: Live): Markup {
   const all = { n_days: days }
   const embargo = dataset.embargo_days
   const opened = embargo === 0 ? 'when their day is over' : `${counted(embargo, 'day')} later`
-  return html`<p class="note">${dataset.synthetic ? html`<strong>Simulated</strong>: prices, signals and times are made up. ` : ''}Signals as they were sealed, ${clockOfSeals(seals)}, and opened ${opened}, beside the entries of the replay. In time: before the next close of the bars and within 15 minutes of the fill, which is always the replay's. At base risk, all live days. ${serviceLink(dataset, '/docs/guides/figures#v1strategiessidlive', 'Definitions')}</p>
+  return html`<p class="note">${dataset.synthetic ? html`<strong>Simulated</strong>: prices, signals and times are made up. ` : ''}Signals as they were sealed, ${clockOfSeals(seals)}, and opened ${opened}, beside the entries of the replay. In time: before the next close of the bars and within 15 minutes of the fill. Only side and time of entries are judged: fill, size, price and exit are those of the record. Who fired is as the publisher states. At base risk, all live days. ${serviceLink(dataset, '/docs/guides/figures#v1strategiessidlive', 'Definitions')}</p>
 ${entriesTable(live)}
 <div class="columns"><div>${comparisonTable(
     [
@@ -100,9 +100,8 @@ function entriesTable({ input, seals, since, opened_to, count }: Live): Markup {
   const row = (head: string, number: number, strokes: readonly string[]) => html`
 <tr><th scope="row">${head}</th><td>${whole(number)}</td><td>${raw(`<svg class="strip" viewBox="0 0 ${WIDTH} 16" preserveAspectRatio="none" aria-hidden="true"><path class="line main" d="${strokes.join('')}"/></svg>`)}</td></tr>`
   const strokesOf = (word: string) => {
-    const at = [
-      ...new Set(input.trades.filter((_, i) => words[i] === word).map(trade => x(trade.entry_time))),
-    ]
+    const own = input.trades.filter((_, i) => words[i] === word)
+    const at = [...new Set(own.map(trade => x(trade.entry_time)))]
     return at.map((to, i) => (i === 0 ? `M${to} 3v10` : `m${to - at[i - 1]!}-10v10`))
   }
   const gaps = seals.gaps.map(each => [Date.parse(each.from), Date.parse(each.to)] as const)
@@ -134,14 +133,16 @@ function factsOf(live: Live): Markup {
   const { dataset, values, seals, days } = live
   const row = (name: string, text: Markup) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`
   const minutes = (seconds: number) => `${decimal(seconds / 60, 1)} min`
+  const delays = toGroup(values.delay_seconds)
+  const countOf = (name: string) => whole(Number(toGroup(delays[name]).count))
   const delay = (name: string) => {
-    const { median, p99 } = toGroup(toGroup(values.delay_seconds)[name])
+    const { median, p99 } = toGroup(delays[name])
     return html`median ${figure(numberOf(median), minutes)}, 99 % within ${figure(numberOf(p99), minutes)}`
   }
   const stamped =
     seals.stamped_by === null
       ? 'no time stamp'
-      : html`${delay('stamped')}, by a time stamp of ${seals.stamped_by}`
+      : html`${countOf('stamped')} of ${countOf('claimed')} with a time stamp, as the publisher states: ${delay('stamped')}`
   return html`<dl class="record">
 ${row('Live', html`${spanOf(live)}: ${counted(days, 'day')}, ${whole(Number(toGroup(values.days).sealed))} of them without a gap between seals`)}
 ${row('Decision to seal', html`${delay('claimed')}, by the publisher's own clock; ${stamped}`)}

@@ -5,7 +5,7 @@ import { isUndefined } from '#core/figures/figure.ts'
 import { dayFigures, startDates } from '#core/figures/risk-profile.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import { DAYS_PER_YEAR, lastDay } from '#core/figures/series.ts'
-import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
+import { QUANTILES, YEAR_AHEAD } from '#core/figures/year-ahead.ts'
 import { barChart } from '../charts/bar-chart.ts'
 import { histogram } from '../charts/histogram.ts'
 import {
@@ -275,8 +275,6 @@ function drawdowns(model: SheetModel) {
       )}
 </tbody></table></div>`
 }
-
-const QUANTILES = [5, 25, 50, 75, 95] as const
 
 function ahead(model: SheetModel) {
   const { n_days } = model.figures

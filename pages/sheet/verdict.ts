@@ -117,13 +117,8 @@ function liveFact(snapshot: Snapshot, strategy: StrategyData): Fact {
   const { opened_to: to = null } = snapshot.dataset.seals ?? {}
   const live = liveOf(snapshot, strategy)
   if (to === null) return ['Live', 'no live record', link('#publication', 'this version opens no seals'), '']
-  if (live === null)
-    return [
-      'Live',
-      'no live record',
-      'never live',
-      link('live.json', html`in the seals up to ${dateText(to)}`),
-    ]
+  const opened = link('live.json', html`in the seals up to ${dateText(to)}`)
+  if (live === null) return ['Live', 'no live record', 'never live', opened]
   const line = `${live.dataset.synthetic ? 'simulated: ' : ''}${entriesText(live)}`
   return ['Live', spanOf(live), line, link('#live', clockOfSeals(live.seals))]
 }

@@ -31,10 +31,7 @@ export type Book = {
   readonly warnings: readonly Problem[]
 }
 
-/**
- * The sound parts of a book that may have problems: the strategies whose entry and source have no problem,
- * the market data without one, and the program if nothing is wrong with it.
- */
+/** The parts of a book without a problem: strategies whose entry and source are sound, market data, and the program. */
 export type SoundParts = Pick<
   Book,
   'dir' | 'strategies' | 'bars' | 'funding' | 'program' | 'accept' | 'imports'
@@ -69,10 +66,7 @@ export type StrategyEntry = Omit<CatalogueStrategy, 'source'> & {
   readonly source: Source
   /** What a charting tool exported of its trades. */
   readonly charting: readonly Charting[]
-  /**
-   * The one set of bars that replays and marks the strategy: a module's own timeframe, a ledger's `mark`.
-   * Null for reported returns, which need none.
-   */
+  /** The bars that replay and mark the strategy: a module's own timeframe, a ledger's `mark`; null for reported returns. */
   readonly bars: BarsKey | null
   /** The place of its inception in the catalogue, or of the strategy if it has none. */
   readonly inceptionPlace: Place

@@ -17,10 +17,7 @@ export function parseDecimal(text: string): number {
   return Number.isFinite(value) ? value : Number.NaN
 }
 
-/**
- * The range of the instants of a book. Epoch seconds, milliseconds, microseconds and nanoseconds of these
- * years do not overlap, so a wrong unit is always recognised and never read as another year.
- */
+/** The range of the instants of a book. In it epochs of two units never overlap, so a wrong unit is always recognised. */
 export const EARLIEST_MS = Date.UTC(1980, 0, 1)
 export const LATEST_MS = Date.UTC(2100, 0, 1)
 

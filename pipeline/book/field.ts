@@ -87,10 +87,7 @@ export const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((outer, step) => Object(outer)[step], value)
 
 /** The fields of a record that are sound by themselves. */
-export function soundFields<Shape extends z.ZodRawShape>(
-  shape: Shape,
-  record: Fields,
-): Partial<z.infer<z.ZodObject<Shape>>> {
+export function soundFields<Shape extends z.ZodRawShape>(shape: Shape, record: Fields) {
   const fields = Object.entries(shape).flatMap(([key, schema]) => {
     const { data } = z.safeParse(schema, record[key])
     return data === undefined ? [] : [[key, data]]

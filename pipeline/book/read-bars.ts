@@ -113,10 +113,7 @@ type BarLine =
   | { readonly kind: 'bar'; readonly bar: Bar }
   | { readonly kind: 'fault'; readonly why: string }
 
-/**
- * Reads a table of bars line by line as it grows, by the rules of `readBars`: the first line is the header.
- * The order of the rows is checked by the caller, which knows the row before.
- */
+/** Reads a table of bars line by line, header first, by the rules of `readBars`. The caller checks the order of the rows. */
 export function createBarReader(timeframe: Timeframe): (line: string) => BarLine {
   let found: BarLine
   let rows = 0

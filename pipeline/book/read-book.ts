@@ -21,19 +21,14 @@ import { createReading, type Reading, reporterOf } from './reading.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 import { UTC } from './zone.ts'
 
-/**
- * Examines the sound parts of a book for other problems: rules that need more than the book, such as a clock. Its problems are
- * reported together with those of the reader.
- */
+/** Finds problems of a book by rules that need more than it, such as a clock. They are reported with those of the reader. */
 export type Examine = (sound: SoundParts, isBroken: boolean) => Examination
 
 type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: readonly Problem[] }
 
 /**
- * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data
- * may be, and the end of the window, is decided by the build, through `examine`.
- *
- * Throws a `BookError` with every problem of the book at once; it never returns an unsound book.
+ * Reads a book whole and checks every rule that needs no clock: how old the data may be, and the end of the window, is decided by
+ * the build, through `examine`. Throws a `BookError` with every problem of the book at once.
  */
 export async function readBook(dir: string, examine?: Examine): Promise<Book> {
   const { sound, problems, ...found } = await readSound(dir, examine)
@@ -84,10 +79,7 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
   return { dir: reading.dir, service, strategies, bars, funding, program, accept, imports }
 }
 
-/**
- * Why the series of a strategy cannot begin or end on a day, or null if it can: on one that its bars cover
- * from midnight on, or that its returns report. Also null if the bars are not known.
- */
+/** Why a series cannot begin or end on a day: bars or returns do not cover it whole. Null if it can, or the bars are not known. */
 function explainDay(day: EpochDay | null, entry: StrategyEntry, bars: SoundParts['bars']): string | null {
   const covered = coveredDays(entry, bars)
   if (day === null || covered === null) return null

@@ -20,19 +20,13 @@ import { createReading, type Reading } from './reading.ts'
 import { readTable } from './table.ts'
 import { TIMEFRAMES, type Timeframe } from './timeframe.ts'
 
-/**
- * The bars that replay and mark a strategy: on a module's own timeframe, on a ledger's `mark`; null for
- * reported returns, which need none. One set a strategy, because two sets may disagree on a close.
- */
+/** The bars of a module's timeframe or a ledger's `mark`; null for returns. One set each, because two may disagree on a close. */
 export function barsKeyOf({ source, instrument, timeframe: own, mark }: Partial<Claim>): BarsKey | null {
   const timeframe = source === 'module' ? own : source === 'ledger' ? mark : null
   return timeframe && instrument ? `${instrument}/${timeframe}` : null
 }
 
-/**
- * Reads the bars that the strategies need, each set once; a set that is missing is a problem, and so is an
- * instrument without any, at the first strategy that trades it. Returns the sound ones.
- */
+/** Reads each set of bars that strategies need once; a missing set or instrument is a problem. Returns the sound ones. */
 export async function readAllBars(reading: Reading, folder: Folder, claims: readonly Claim[]) {
   const bars = new Map<BarsKey, BarsFile>()
   const known = instrumentsIn(folder)
@@ -61,10 +55,7 @@ export async function readBarsOf(reading: Reading, folder: Folder, key: BarsKey)
   return reading.problems.has(path) ? null : file
 }
 
-/**
- * The bars of an instrument in a book that need not be whole yet: those of the timeframe, or the only ones. Null if
- * there are none. Throws if there are several, or if they have problems.
- */
+/** The bars of an instrument in an unfinished book, null if there are none. Throws for several without a timeframe, or problems. */
 export async function findBars(dir: string, instrument: string, timeframe: Timeframe | null) {
   const reading = createReading(dir)
   const folder = await listFolder(reading)

@@ -35,17 +35,10 @@ const WEIGHT_TOLERANCE = 1e-9
 /** The key of the strategies in the entitlements of a client; a program of that name would be ambiguous. */
 const RESERVED_ALIAS = 'aliases'
 
+const [FIRST_DAY, END_DAY] = [toEpochDay(EARLIEST_MS), toEpochDay(LATEST_MS)]
+
 const day = (description: string) =>
-  field(
-    date.pipe(
-      z
-        .int()
-        .min(toEpochDay(EARLIEST_MS))
-        .max(toEpochDay(LATEST_MS) - 1),
-    ),
-    description,
-    'a date from 1980 to 2099 as YYYY-MM-DD',
-  )
+  field(date.pipe(z.int().min(FIRST_DAY).lt(END_DAY)), description, 'a date from 1980 to 2099 as YYYY-MM-DD')
 
 const basisPoints = (description: string) =>
   field(z.number().min(0).max(1000), description, 'a number of basis points from 0 to 1000 (5 = 0.05 %)')
@@ -247,10 +240,7 @@ const programSchema = (ids: readonly string[]) =>
 
 export const PROGRAM_FILE = 'program.yaml'
 
-/**
- * Reads `program.yaml` and its bars, which it may share with strategies: `known` are those that were read.
- * Null if the book has no program, or has problems, which are reported. `ids` are the strategies.
- */
+/** Null if the book has no program, or has problems, which are reported. `known` are bars that were read, `ids` the strategies. */
 export async function readProgram(
   reading: Reading,
   folder: Folder,

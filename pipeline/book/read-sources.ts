@@ -12,10 +12,7 @@ import type { Claim } from './read-catalogue.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
 import { type Columns, readTable, type TableRows } from './table.ts'
 
-/**
- * Reads the source of every strategy; a missing one, or a second one, is a problem. Returns the sound ones by
- * id.
- */
+/** Reads the source of every strategy; a missing one, or a second one, is a problem. Returns the sound ones by id. */
 export async function readSources(reading: Reading, folder: Folder, claims: readonly Claim[]) {
   const sources = new Map<string, Source>()
   for (const claim of claims) {
@@ -42,12 +39,7 @@ function tablesOf(reading: Reading, folder: Folder, id: string): Tables {
   }
 }
 
-async function readSource(
-  reading: Reading,
-  claim: Claim,
-  path: string,
-  { ledger: beside }: Tables,
-): Promise<Source | null> {
+async function readSource(reading: Reading, claim: Claim, path: string, all: Tables): Promise<Source | null> {
   const allowOverlap = claim.allow_overlap ?? false
   switch (claim.source) {
     case 'module':
@@ -57,7 +49,7 @@ async function readSource(
     case 'returns': {
       const daily = await readReturns(reading, path)
       const rules = { allowOverlap, besideReturns: true }
-      const ledger = beside === null ? null : await readLedger(reading, beside, rules)
+      const ledger = all.ledger === null ? null : await readLedger(reading, all.ledger, rules)
       return { kind: 'returns', path, daily, ledger }
     }
   }
@@ -129,7 +121,6 @@ export const OPTIONAL_COLUMNS = ['fees', 'funding', 'part']
 
 const COLUMNS = { names: [...LEDGER_COLUMNS, ...OPTIONAL_COLUMNS], mayBeEmpty: true }
 
-/** A ledger that is marked. */
 const MARKED: Columns = { ...COLUMNS, required: FILLS, oneOf: WEIGHTS }
 
 /** A ledger beside reported returns: it serves the trade statistics, and nothing is marked. */

@@ -33,7 +33,6 @@ export type Report = ReturnType<typeof reporterOf>
 /** What a decoder puts in place of bytes that are not UTF-8. */
 export const NOT_UTF8 = '\uFFFD'
 
-/** The file's place on the disk. */
 export const placeOf = (reading: Reading, path: string): string => resolve(reading.dir, path)
 
 /** The catalogue of a thousand strategies has less than 1 MB; what is larger was not written by people. */

@@ -64,10 +64,7 @@ export type Columns = {
 
 type Header = NonNullable<ReturnType<typeof toHeader>>
 
-/**
- * The names in the order of the file, and a function that brings the fields of a row into the order of the columns; a column that the
- * file lacks is blank. Null unless each name is a column, none comes twice and no required one is missing.
- */
+/** The names of a file, and what brings its rows into the order of the columns, missing ones blank. Null unless they are sound. */
 function toHeader(names: readonly string[], columns: Columns) {
   const { required, oneOf = [], names: wanted = required } = columns
   const isSound =

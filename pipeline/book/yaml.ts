@@ -15,10 +15,7 @@ import { type Path, problemsOf, valueAt } from './field.ts'
 import type { Place } from './problem.ts'
 import { NOT_UTF8, type Reading, readWhole, reporterOf } from './reading.ts'
 
-/**
- * Where the value at `path` begins, or its key with `part: 'key'`. What is missing is at the innermost thing
- * around it that exists; the place of an alias is that of its anchor, because that is the text to correct.
- */
+/** Where a value or its key begins: of what is missing, the innermost thing around it; of an alias, its anchor, to be corrected. */
 function locate(doc: Document, lines: LineCounter, path: Path, part: 'key' | 'value' = 'value'): Place {
   let node: Node | null = doc.contents
   let found = node
@@ -77,11 +74,7 @@ function openFile({ problems }: Reading, path: string, doc: Document, root: unkn
     problems.add({ file: path, ...locate(doc, lines, at, part), message: prefix + message })
   }
   /** The value at a path, or what takes its place, by its schema; null if it has problems, which are reported. */
-  const read = <Schema extends z.ZodType>(
-    at: Path,
-    schema: Schema,
-    value: unknown = valueAt(root, at),
-  ): z.output<Schema> | null => {
+  const read = <Schema extends z.ZodType>(at: Path, schema: Schema, value: unknown = valueAt(root, at)) => {
     const found = problemsOf(schema, value)
     for (const each of found) report([...at, ...each.path], each.message, each.part)
     return found.length === 0 ? schema.parse(value) : null

@@ -87,10 +87,7 @@ export function totalsOf(trades: readonly ForeignTrade[], capital: number) {
   }
 }
 
-/**
- * The daily returns of the account without the value of open trades: what the trades that end on a UTC day earn, as a
- * fraction of the account before it. Rows of every day from the first entry to the last exit.
- */
+/** Daily returns: what trades that end on a UTC day earn, as a fraction of the account before it. From first entry to last exit. */
 export function realisedReturns(trades: readonly ForeignTrade[], capital: number): [string, string][] {
   const closed = closedOf(trades)
   if (closed.length === 0) return []

@@ -76,10 +76,7 @@ function refuse({ reading }: Import, { file, row }: ReadBar, why: string | null)
 const isRefused = ({ reading, rules }: Import): boolean =>
   rules.paths.some(path => reading.problems.has(path))
 
-/**
- * Reads an answer of an exchange, as an import does: its bars, those that are not over among them; or why it is none, as a whole
- * or because of a row.
- */
+/** Reads an answer of an exchange as an import does, with bars that are not over; or why it is none, as a whole or by a row. */
 export async function readBarsAnswer(answer: Buffer, timeframe: Timeframe, nowMs: number) {
   const isJson = /^\s*[[{]/.test(answer.toString('latin1', 0, 20))
   // An answer is whole: its last line needs no break.

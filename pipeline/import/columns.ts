@@ -144,12 +144,7 @@ function usesByName({ roles }: Kind, names: Row, columns: Statement['columns'] =
 }
 
 /** What is stated takes the place of what was recognised. */
-function withStated(
-  { roles }: Kind,
-  found: Uses,
-  names: Row,
-  { columns = {}, ignore = [] }: Statement,
-): Uses {
+function withStated({ roles }: Kind, found: Uses, names: Row, { columns = {}, ignore = [] }: Statement) {
   const uses = names.map((_, i) => (Object.hasOwn(columns, found[i] ?? '') ? undefined : found[i]))
   const stated = new Set<number>()
   for (const [role, column] of [...Object.entries(columns), ...ignore.map(each => [null, each] as const)]) {

@@ -148,9 +148,7 @@ export function judgeSides(trades: readonly ForeignTrade[]): void {
   const closed = trades
     .filter(trade => isClosed(trade) && !Number.isNaN(trade.pnl))
     .map(trade => ({ ...trade, earned: trade.pnl + Math.abs(trade.fees || 0) - (trade.funding || 0) }))
-  const moved = closed.filter(
-    ({ entry_price, exit_price }) => Math.abs(exit_price / entry_price - 1) > LEAST_MOVE,
-  )
+  const moved = closed.filter(trade => Math.abs(trade.exit_price / trade.entry_price - 1) > LEAST_MOVE)
   const against = moved.filter(({ gross, earned }) => gross * earned < 0)
   if (against.length > MOST_AGAINST * moved.length || runsAgainst(closed))
     refuse(

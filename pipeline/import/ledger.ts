@@ -153,10 +153,7 @@ function isOfBar(bars: Bars, ms: number, price: number): boolean {
   return price >= bars.l[i]! - room && price <= bars.h[i]! + room
 }
 
-/**
- * A trade before the first bar cannot be marked, a price that no bar has at its time is that of no fill, and a zone in which
- * fills lie outside of their bars, and inside in another one, is not that of the trades.
- */
+/** Refuses trades before the first bar, prices that no bar has, and a zone in which fills miss their bars, if another fits. */
 function compareWithBars(trades: readonly ForeignTrade[], bars: Bars, rules: LedgerRules, report: Report) {
   const fills = trades.flatMap(({ row, cell, ...trade }) =>
     (['entry', 'exit'] as const).flatMap(fill => {

@@ -28,10 +28,7 @@ export const RETURNS: Kind = {
   matters: TRADES.matters,
 }
 
-/**
- * Reads daily returns of a file from elsewhere as rows of a book, `t,ret`. They are sorted, and repeated ones dropped; missing days
- * are for the rules of the book to refuse. Null if there is a problem; all are reported.
- */
+/** Daily returns as rows `t,ret`, sorted, each once; the book refuses missing days. Null if there are problems, reported. */
 export async function importReturns(reading: Reading, file: string, stated: ReturnsStatement) {
   const [tally, report] = [createTally(), reporterOf(reading, file)]
   const toDay = dayReader(stated, file, report)

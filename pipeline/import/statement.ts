@@ -78,10 +78,7 @@ export type LedgerRules = StatementOf<typeof STATEMENTS.ledger> & {
   readonly isUnfunded: boolean
 }
 
-/**
- * `format: table; ignore: [Swap]`: all that is stated about a file, as it is published with the data; null if nothing is. Other fields
- * of the record do not count.
- */
+/** All that is stated about a file, as it is published with the data: `format: table; ignore: [Swap]`; null if nothing is. */
 export function spellStatement(spec: Readonly<Record<string, unknown>>): string | null {
   const keys = [...new Set(Object.values(STATEMENTS).flatMap(each => Object.keys(each)))]
   const stated = keys.filter(key => spec[key] !== undefined && spec[key] !== false)

@@ -80,9 +80,8 @@ const toJson = (fields: object): string => stringify({ __proto__: null, ...field
 /** What was thrown, as text: `{name, message, stack}` of an error, `{value}` of anything else. */
 export function describe(thrown: unknown): string {
   try {
-    if (!(thrown instanceof Error)) {
+    if (!(thrown instanceof Error))
       return FAULT + toJson({ value: toText(typeof thrown === 'object' ? stringify(thrown) : thrown) })
-    }
     const { name, message, stack } = thrown
     return FAULT + toJson({ name: toText(name), message: toText(message), stack: toText(stack) })
   } catch {

@@ -16,10 +16,7 @@ export type Realm = Awaited<ReturnType<typeof openRealm>>
 /** A file that a module consists of; the path is from its folder on, with forward slashes. */
 export type ModuleFile = { readonly path: string; readonly bytes: number; readonly sha256: string }
 
-/**
- * Loads a module into a new context, so that nothing remains of a run before. `entry` is its path without links. With
- * `isTraced` its errors have a line, and the run proves nothing: see `confine`.
- */
+/** Loads a module, `entry` without links, into a new context. With `isTraced` errors have a line and prove nothing: `confine`. */
 export async function openRealm(entry: string, isTraced: boolean) {
   const context = createContext(constants.DONT_CONTEXTIFY, {
     codeGeneration: { strings: false, wasm: false },
@@ -31,8 +28,10 @@ export async function openRealm(entry: string, isTraced: boolean) {
   const { module, paths } = await load(context, entry, resolveInFolder(folder)).catch((error: unknown) => {
     throw error instanceof Error ? error : toFault(error) // a SyntaxError of the context is no Error of ours
   })
-  const answer = await evaluate(module, driver.adopt, toFault)
-  const declared = read<Declared | null>(answer, entry)
+  const run = module.evaluate().catch((thrown: unknown) => Promise.reject(toFault(thrown)))
+  const outcome = await Promise.race([run, nextTurn('waits')])
+  if (outcome === 'waits') throw new ModuleFault(['it waits at its top level for something that never comes'])
+  const declared = read<Declared | null>(driver.adopt(module.namespace), entry)
   if (declared === null)
     throw new ModuleFault([
       'a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
@@ -103,11 +102,10 @@ type Thrown = { readonly value: string } | Readonly<Record<'name' | 'message' | 
 
 function parseFault(answer: string, entry: string): ModuleFault {
   const thrown = JSON.parse(answer.slice(1)) as Thrown
-  if ('value' in thrown) {
+  if ('value' in thrown)
     return new ModuleFault([
       `it threw a value that is not an Error: ${thrown.value.slice(0, MAX_THROWN_CHARS)}`,
     ])
-  }
   const { name, message, stack } = thrown
   const place = placeIn(entry, stack)
   if (message === '') return new ModuleFault([`it threw an ${name} without a message`], place)
@@ -247,19 +245,4 @@ async function openDriver(context: Context): Promise<typeof Driver> {
   const { module } = await load(context, DRIVER, () => STATE)
   await module.evaluate()
   return module.namespace as typeof Driver
-}
-
-/** Runs a module to its end, and hands its exports to `adopt`. */
-async function evaluate(
-  module: SourceTextModule,
-  adopt: typeof Driver.adopt,
-  toFault: (thrown: unknown) => ModuleFault,
-): Promise<string> {
-  const run = module.evaluate().then(
-    () => true,
-    (thrown: unknown) => Promise.reject(toFault(thrown)),
-  )
-  const isOver = await Promise.race([run, nextTurn(false)])
-  if (!isOver) throw new ModuleFault(['it waits at its top level for something that never comes'])
-  return adopt(module.namespace)
 }

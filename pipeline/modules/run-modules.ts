@@ -155,10 +155,7 @@ const LONG_MS = 30 * DAY_MS
 /** Decisions that are compared after each late start; fewer in a short history. */
 const COMPARED_BARS = 500
 
-/**
- * A run that begins late decides the same, once its start is forgotten: from the first bar then that is in no trade
- * begun before. A history in which none can be compared has a notice.
- */
+/** A late run decides the same once its start is forgotten, from the first trade begun since. If none can be compared: a notice. */
 async function proveStart(trial: Trial, run: WholeRun, uniform: () => number): Promise<string[]> {
   const { id, processes, input } = trial
   const { bars } = trial.task
@@ -199,11 +196,7 @@ async function proveStart(trial: Trial, run: WholeRun, uniform: () => number): P
  * The replays at the levels that the catalogue names. The proof need not be repeated: the module is the same. Throws a ModuleFault
  * that names the level, because a module may fail at one alone, where the leverage cap refuses an entry that it counts on.
  */
-async function replayLevels(
-  processes: Processes,
-  { replayed_at }: ModuleTask['entry'],
-  whole: WholeInput,
-): Promise<LevelReplay[]> {
+async function replayLevels(processes: Processes, { replayed_at }: ModuleTask['entry'], whole: WholeInput) {
   const levels: LevelReplay[] = []
   for (const riskLevel of replayed_at)
     levels.push(await processes.run('replayAtLevel', { ...whole, riskLevel }).catch(nameLevel(riskLevel)))

@@ -85,10 +85,7 @@ export type StretchInput = WholeInput & {
   readonly reportFromMs: number
   /** Whether the last state of each UTC day is reported too. */
   readonly hashDays: boolean
-  /**
-   * Whether two realms take turns, most often after something happened, and hand on the state alone: what a module remembers
-   * outside of it, one of them does not know.
-   */
+  /** Whether two realms take turns and hand on the state alone: what a module remembers outside of it, one does not know. */
   readonly takesTurns: boolean
 }
 

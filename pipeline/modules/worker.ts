@@ -96,11 +96,8 @@ function assertAgrees({ strategy }: Run['realm'], { id, timeframeMs, baseRisk }:
     ['baseRisk', strategy.baseRisk, baseRisk],
   ] as const
   const faults = pairs.filter(([, inModule, inCatalogue]) => inModule !== inCatalogue)
-  if (faults.length === 0) return
-  throw new ModuleFault(
-    faults.map(
-      ([name, inModule, inCatalogue]) =>
-        `${name}: ${inCatalogue} in the catalogue, ${inModule} in the module`,
-    ),
+  const messages = faults.map(
+    ([name, own, stated]) => `${name}: ${stated} in the catalogue, ${own} in the module`,
   )
+  if (messages.length > 0) throw new ModuleFault(messages)
 }

@@ -15,10 +15,7 @@ type CheckOptions = WindowOptions & RunOptions
 /** What a check found: a book without problems is one that a build accepts. */
 export type BookCheck = Awaited<ReturnType<typeof checkBook>>
 
-/**
- * Reads a book whole, and makes the history of every strategy that can be read, also of a book that has
- * problems: so all problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
- */
+/** Makes every history that can be made, so that all problems are found at once. Throws for an as-of day that is not over. */
 export async function checkBook(dir: string, options: CheckOptions) {
   const { sound, problems, warnings, report } = await readSound(dir, examineBook(options))
   const list = createProblemList()
@@ -58,10 +55,8 @@ async function checkStrategies(sound: SoundParts, last: EpochDay, options: Check
       ? { ...each, problems: [] }
       : { ...each, history: null, record: null, notices: each.notices ?? [] },
   )
-  const { refused, ...judged } = judgeRecords(
-    checked.flatMap(({ record }) => record ?? []),
-    sound,
-  )
+  const drafts = checked.flatMap(({ record }) => record ?? [])
+  const { refused, ...judged } = judgeRecords(drafts, sound)
   const problems = checked.map((each, i) => [...each.problems, ...(refused.get(entries[i]!.id) ?? [])])
   return {
     ...judged,

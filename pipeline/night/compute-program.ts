@@ -5,11 +5,7 @@ import type { Book, BookProgram, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { cutBars, lastCompleteDay, type WindowOptions } from './data-window.ts'
 
-/**
- * The data of the book's program, null if it has none. Throws a BookError with everything that keeps it from
- * being computed. On the thread that calls it: for ten years of daily bars it takes some tenths of a second,
- * once a night, while the threads have not even started.
- */
+/** Null without a program. Throws a BookError with all that is wrong. On this thread: it takes tenths of a second, once a night. */
 export function computeProgram(book: Book, options: WindowOptions): ProgramData | null {
   if (book.program === null) return null
   const problems = programFaults(book, options)
@@ -26,10 +22,7 @@ export const programFaults = ({ program }: Pick<SoundParts, 'program'>, options:
         message: `${program.plan.alias}: ${message}`,
       }))
 
-/**
- * The bars that had closed by the last complete day, or the as-of day. An embargo does not apply: it hides
- * the live position of a strategy, while the purchases of a program are published to all entitled clients.
- */
+/** Closed by the last complete day or the as-of day. No embargo: it hides live positions, while purchases are published. */
 function happenedBars({ bars: { bars } }: BookProgram, { asOf }: WindowOptions): Bars {
   const last = lastCompleteDay(bars)
   return cutBars(bars, Math.min(last, asOf ?? last))

@@ -49,10 +49,7 @@ export type Computer = {
 
 export type Night = Awaited<ReturnType<typeof computeSnapshot>>
 
-/**
- * Computes the dataset of a book on worker threads or a fleet, and its program. Throws a BookError with everything that
- * is wrong with any strategy; the result does not depend on who computes it.
- */
+/** Computes dataset and program of a book, the same on threads or a fleet. Throws a BookError with all that is wrong. */
 export async function computeSnapshot(book: Book, options: NightOptions) {
   const lastDay = lastPublicDay(book, options)
   const program = computeProgram(book, options)
@@ -75,21 +72,14 @@ export async function computeSnapshot(book: Book, options: NightOptions) {
 }
 
 /** Computes every strategy. Throws a BookError with everything that is wrong with any of them. */
-async function computeStrategies(
-  computer: Computer,
-  book: Book,
-  lastDay: EpochDay,
-  benchmarks: readonly Benchmark[],
-) {
+async function computeStrategies(computer: Computer, book: Book, lastDay: EpochDay, benchmarks: Benchmark[]) {
   const { engine, data_source, methodology_url } = book.service
   const service = { engine, data_source, methodology_url }
   const outcomes = await computer.strategies(book, lastDay, { service, benchmarks })
   const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
   const computed = outcomes.filter(each => each.kind === 'computed')
-  const { records, refused, unused } = judgeRecords(
-    computed.map(({ record }) => record),
-    book,
-  )
+  const drafts = computed.map(({ record }) => record)
+  const { records, refused, unused } = judgeRecords(drafts, book)
   problems.push(...[...refused.values()].flat())
   if (problems.length > 0) throw new BookError(book.dir, problems)
   return {
@@ -151,6 +141,7 @@ function assembleSnapshot(
   correlation: Snapshot['correlation'],
   lastDay: EpochDay,
 ): Omit<Snapshot, 'benchmarks'> {
+  const ids = strategies.map(({ id }) => id)
   return {
     dataset: {
       version,
@@ -168,12 +159,7 @@ function assembleSnapshot(
     strategies,
     correlation,
     book: splitFigures(bookFigures(strategies.map(({ daily }) => daily))),
-    diversification: splitFigures(
-      diversification(
-        correlation.daily,
-        strategies.map(({ id }) => id),
-      ),
-    ),
+    diversification: splitFigures(diversification(correlation.daily, ids)),
   }
 }
 
@@ -214,10 +200,7 @@ const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
   to: toIsoDate(Math.max(...strategies.map(({ daily }) => lastDay(daily)))),
 })
 
-/**
- * The last check before publication, of what must hold for every dataset. A failure is our bug and ends the
- * run.
- */
+/** The last check before publication, of what must hold for every dataset. A failure is our bug and ends the run. */
 export function verifySnapshot({ strategies, correlation }: Snapshot): void {
   for (const strategy of strategies) verifyStrategy(strategy)
   for (const matrix of Object.values(correlation)) verifyMatrix(matrix, strategies.length)
@@ -238,22 +221,17 @@ function verifyStrategy(strategy: StrategyData): void {
 const isAllFinite = ({ values }: Series): boolean => values.every(Number.isFinite)
 
 function verifyMatrix({ size, rho }: CorrelationMatrix, strategies: number): void {
-  if (size !== strategies || rho.length !== size * size) {
+  if (size !== strategies || rho.length !== size * size)
     throw new Error(`the correlation matrix is ${size} wide and there are ${strategies} strategies`)
-  }
   for (let i = 0; i < size; i++) {
     for (let j = 0; j <= i; j++) {
-      if (!Object.is(rho[i * size + j], rho[j * size + i])) {
+      if (!Object.is(rho[i * size + j], rho[j * size + i]))
         throw new Error(`the correlation matrix is not symmetric in cell ${i}, ${j}`)
-      }
     }
   }
 }
 
-/**
- * Holding each instrument of the book that has bars, over all its bars up to the last public day, as published. Empty if
- * the catalogue turns the comparison off.
- */
+/** Holding each instrument over all its bars up to the last public day; empty if the catalogue turns the comparison off. */
 function benchmarksOf({ service, strategies, bars }: Book, last: EpochDay): Benchmark[] {
   if (!service.benchmark) return []
   const instruments = [...new Set(strategies.map(({ instrument }) => instrument))]

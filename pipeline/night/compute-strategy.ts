@@ -65,13 +65,7 @@ function toStrategyData(task: StrategyTask, history: History): Omit<StrategyData
       trials: task.entry.trials,
     }),
   )
-  return {
-    ...toRecord(task, history),
-    figures,
-    daily,
-    weekly,
-    trades: toTradeColumns(closed),
-  }
+  return { ...toRecord(task, history), figures, daily, weekly, trades: toTradeColumns(closed) }
 }
 
 /** What bars alone can show of the trades; nothing without them. */
@@ -135,10 +129,7 @@ function toRecord(
 const IDLE_MS = 90 * DAY_MS
 
 /** The day of the last exit if no trade has followed for unusually long, and no position is open. */
-export function idleSince(
-  daily: Series,
-  trades: readonly Pick<ResolvedTrade, 'entry_time' | 'exit_time'>[],
-): string | null {
+export function idleSince(daily: Series, trades: readonly Pick<ResolvedTrade, 'entry_time' | 'exit_time'>[]) {
   const endMs = (lastDay(daily) + 1) * DAY_MS
   let busyTo = daily.first * DAY_MS
   let longest = IDLE_MS
@@ -182,10 +173,7 @@ function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
   }
 }
 
-/**
- * The status that the exports of a charting tool give a history, and notices about them. Only the export of the
- * module's version counts, so that a new version is provisional until its trades are exported again.
- */
+/** The status by the exports of a charting tool, and notices. Only that of this version counts: a new one is provisional. */
 function checkCharting(
   { entry, bars }: Pick<HistoryTask, 'entry' | 'bars'>,
   { trades, moduleVersion }: Pick<History, 'trades' | 'moduleVersion'>,
@@ -207,11 +195,8 @@ function checkCharting(
   return { status: comparison.status, notices: [`${id}: ${explain(comparison, own.path, entry.chart_zone)}`] }
 }
 
-function explain(
-  { status, matched, compared, share, lacks }: ChartComparison,
-  path: string,
-  zone: string | null,
-) {
+function explain(comparison: ChartComparison, path: string, zone: string | null) {
+  const { status, matched, compared, share, lacks } = comparison
   const covered = `${path}, which covers ${Math.floor(share * 1000) / 10} % of its trades`
   const found = `${status}, because ${matched} of ${compared} trades match ${covered}`
   if (lacks === 'coverage') return `${found}, too few: export all of its trades`

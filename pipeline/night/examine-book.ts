@@ -9,12 +9,9 @@ import { ledgerProblems } from './histories.ts'
 import { toTask } from './run-strategies.ts'
 
 /**
- * What a build adds to the problems that the reader finds, so that an operator learns of all at once: stale
- * bars or funding, a window that cannot be, a program that its bars do not carry, and the trades of ledgers
- * that cannot have happened. Modules are left out: they run on a sound book alone. A book without any
- * problem is not audited here, because its night does that on all threads.
- *
- * Throws if the as-of day is not over.
+ * What a build adds to the problems that the reader finds, so that an operator learns of all at once. Modules are left out: they
+ * run on a sound book alone. Ledgers of a book without any problem are audited by its night, on all threads. Throws if the as-of
+ * day is not over.
  */
 export function examineBook(options: WindowOptions): Examine {
   assertOver(options)

@@ -173,10 +173,7 @@ const moduleNotices = (
     ],
   )
 
-/**
- * Audits a ledger made elsewhere against the bars, and marks it at their closes. It is verified only if every result
- * could be recomputed.
- */
+/** Audits a ledger against the bars, and marks it at their closes. It is verified only if every result could be recomputed. */
 function ledgerHistory(task: BarsTask, ledger: Ledger): History | Refused {
   const { entry } = task
   const problems = ledgerProblems(task, ledger)

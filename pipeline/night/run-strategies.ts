@@ -59,18 +59,10 @@ export async function runStrategy<Outcome extends Found>(
   const outcome = await threads.run<Outcome | Refused>(name, { ...task, run: own?.run ?? null })
   const notices = own?.notices ?? []
   if ('problems' in outcome) return { ...outcome, notices }
-  return {
-    ...outcome,
-    notices: [...outcome.notices, ...notices],
-    files: own?.run.files ?? [],
-  }
+  return { ...outcome, notices: [...outcome.notices, ...notices], files: own?.run.files ?? [] }
 }
 
-async function runAllModules(
-  { dir }: Parts,
-  tasks: readonly SourceTask[],
-  options: RunOptions,
-): Promise<ReadonlyMap<string, ModuleOutcome>> {
+async function runAllModules({ dir }: Parts, tasks: readonly SourceTask[], options: RunOptions) {
   const modules = moduleTasks(tasks)
   if (modules.length === 0) return new Map()
   const count = countProgress(options.progress, 'replay', modules.length, 'strategies')

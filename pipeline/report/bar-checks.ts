@@ -5,10 +5,7 @@ import { counted } from '../book/field.ts'
 import type { Found } from './finding.ts'
 import { all, type Check, each, inFuture, runChecks, runs } from './run-checks.ts'
 
-/**
- * Checks bars for errors of their source. A large move is not an error: only one that is taken back within a bar, or that
- * no market makes in a bar, is a finding, and the operator may accept each.
- */
+/** A large move is no error: only one that is taken back within a bar, or that no market makes in one, is a finding. */
 export const checkBars = (bars: Bars, nowMs: number): readonly Found[] =>
   runChecks(CHECKS, { ...bars, ...factsOf(bars), nowMs }, bars.t)
 

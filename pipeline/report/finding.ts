@@ -32,10 +32,7 @@ export const ACCEPTABLE = [
   ...RECORD_FINDINGS,
 ] as const
 
-/**
- * `blocking` ends a build; `serious` ends it unless the catalogue accepts the finding, so only those that may be accepted
- * are; `note` is only printed. `fix` is what to do; null if nothing is to be done.
- */
+/** `blocking` ends a build, `serious` unless the catalogue accepts it; a `note` is printed. `fix` is what to do, or null. */
 export type Verdict = { readonly fix: string | null } & (
   | { readonly severity: 'serious'; readonly code: (typeof ACCEPTABLE)[number] }
   | { readonly severity: 'blocking' | 'note'; readonly code: string }

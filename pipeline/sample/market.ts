@@ -218,10 +218,7 @@ export const spotFiles = (instrument: string, { bars }: Market) => ({
   [`bars/${instrument}/1d.csv`]: barsText(dailyBars(bars)),
 })
 
-/**
- * Bars of a day each from shorter ones: the first open, the extremes, the last close, all volume to three
- * decimals. An outage that is shorter than a day leaves no day out.
- */
+/** Bars of a day each from shorter ones, all volume to three decimals. An outage shorter than a day leaves no day out. */
 function dailyBars(bars: Bars): Bars {
   const rows = Array.from(bars.t, (_, i) => barAt(bars, i))
   const days = [...Map.groupBy(rows, ({ t }) => toEpochDay(t))].map(toDay)

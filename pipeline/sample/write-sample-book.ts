@@ -54,12 +54,9 @@ export async function writeSampleBook(dir: string, programUrl: string | null = n
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, (SAMPLE_AS_OF + 1) * DAY_MS)
   const weekly = run(weeklyRule('rowan'), market, LEDGER_FROM)
   const monthly = run(turnOfMonthRule('willow'), market, RETURNS_FROM)
-  const catalogue = await textOf('catalogue.yaml')
+  const link = programUrl === null ? '' : `  program_url: ${programUrl}\n`
   await writeNewFolder(dir, {
-    'catalogue.yaml': catalogue.replace(
-      'service:\n',
-      programUrl === null ? '$&' : `$&  program_url: ${programUrl}\n`,
-    ),
+    'catalogue.yaml': (await textOf('catalogue.yaml')).replace('service:\n', `$&${link}`),
     'program.yaml': await textOf('program.yaml'),
     ...marketFiles('BTCUSDT-PERP', market),
     ...spotFiles('BTCUSDT-SPOT-SYNTHETIC', market),
@@ -76,10 +73,8 @@ const run = <State>(strategy: Strategy<State>, market: Market, from: EpochDay): 
 
 function ledgerText(trades: readonly Trade[], known: readonly ('leverage' | 'stop' | 'account_return')[]) {
   const columns = [...FILLS, ...known]
-  return tableText(
-    columns.join(),
-    trades.map(trade => columns.map(column => fieldText(column, trade[column]))),
-  )
+  const rows = trades.map(trade => columns.map(column => fieldText(column, trade[column])))
+  return tableText(columns.join(), rows)
 }
 
 /** Prices and results to ten digits, as a careful maker of ledgers would write them. */
@@ -122,9 +117,8 @@ const weeklyRule = (id: string): Strategy<ta.Window> => ({
   onBar(closes, bar, position) {
     const weekAgo = ta.push(closes, bar.c)
     const closeMs = bar.t + BAR_MS
-    if (position !== null) {
+    if (position !== null)
       return closeMs - position.entry_time >= HOLD_BARS * BAR_MS ? { act: 'flat', why: 'time' } : null
-    }
     if (weekAgo === null || (closeMs - MONDAY_MS) % WEEK_MS !== 0) return null
     const move = bar.c / weekAgo - 1
     if (Math.abs(move) < LEAST_MOVE) return null

@@ -38,12 +38,11 @@ export async function writeStarterBook(dir: string, lastDay: EpochDay): Promise<
 export async function writeNewFolder(dir: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(dir, { recursive: true })
   const there = await readdir(dir)
-  if (there.length > 0) {
+  if (there.length > 0)
     throw new Error(
       `expected an empty or new folder, got ${dir} with ${there[0]} in it${there.length > 1 ? ' and more' : ''}: ` +
         'name another folder, or empty this one first',
     )
-  }
   await writeBookFiles(dir, files)
 }
 
@@ -51,10 +50,7 @@ export async function writeNewFolder(dir: string, files: Readonly<Record<string,
 const TYPES = join(import.meta.dirname, '../../core/replay/strategy.ts')
 const INDICATORS = join(TEMPLATE, 'strategies/highwater/indicators.ts')
 
-/**
- * The strategy modules of a template with the types and the indicators that they import, and two small files by which
- * Node and editors read them: a book that has them needs nothing else installed.
- */
+/** The modules of a template, the types and indicators that they import, and two files by which Node and editors read them. */
 export async function readModules(template: string): Promise<Record<string, string>> {
   const names = (await readdir(join(template, 'strategies'))).filter(name => name.endsWith('.ts')).sort()
   const modules = names.map(async name => [

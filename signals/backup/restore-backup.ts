@@ -10,18 +10,7 @@ import { toLogged } from '../log/read-log.ts'
 import { oweAgain, parseState } from '../outbox/outbox.ts'
 import type { KeyRing } from '../outbox/secret-box.ts'
 import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
-import {
-  EPOCH,
-  HEAD,
-  LATEST,
-  LOG,
-  OUTBOX_PREFIX,
-  PREFIX,
-  RELAY_CURSOR,
-  RELAYED,
-  SEAL_STATE,
-  SIGNAL_IDS,
-} from '../redis/keys.ts'
+import * as keys from '../redis/keys.ts'
 import {
   BACKUP_FORMAT,
   type BackupRecord,
@@ -76,10 +65,10 @@ export async function restoreBackup(parts: RestoreParts) {
   await askRedis(() =>
     redis
       .multi()
-      .hset(HEAD, 'seq', seen.seq)
-      .hset(SEAL_STATE, 'restored', header.made_at) // also the stores may be copies: what was sealed since is not known
-      .set(RELAY_CURSOR, header.relay_cursor)
-      .set(EPOCH, epoch)
+      .hset(keys.HEAD, 'seq', seen.seq)
+      .hset(keys.SEAL_STATE, 'restored', header.made_at) // also the stores may be copies: what was sealed since is not known
+      .set(keys.RELAY_CURSOR, header.relay_cursor)
+      .set(keys.EPOCH, epoch)
       .exec(),
   )
   return { made_at: header.made_at, signals: seen.signals, owed, seq: seen.seq, epoch }
@@ -106,14 +95,11 @@ async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<num
 
 async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
   await assertNoService(redis)
-  if (!isForced) await assertNoSignals(redis)
-  await askRedis(() => redis.unlink(EPOCH)) // first: a service does not start on what a killed restore has left
-  for await (const keys of scanKeys(redis, `${PREFIX}:`, BLOCK)) await askRedis(() => redis.unlink(...keys))
-}
-
-async function assertNoSignals(redis: Redis): Promise<void> {
-  for await (const _ of scanKeys(redis, `${PREFIX}:`, BLOCK))
+  for await (const _ of isForced ? [] : scanKeys(redis, `${keys.PREFIX}:`, BLOCK))
     throw new Error('this Redis already has signals: restore into an empty one, or delete them with --force')
+  await askRedis(() => redis.unlink(keys.EPOCH)) // first: a service does not start on what a killed restore has left
+  for await (const found of scanKeys(redis, `${keys.PREFIX}:`, BLOCK))
+    await askRedis(() => redis.unlink(...found))
 }
 
 async function writeBlock(redis: Redis, block: readonly BackupRecord[], header: BackupHeader, seen: Seen) {
@@ -124,7 +110,7 @@ async function writeBlock(redis: Redis, block: readonly BackupRecord[], header: 
       continue
     }
     const { type, key, value } = record
-    if (type === 'hash' && key.startsWith(OUTBOX_PREFIX)) noteDebts(record, seen)
+    if (type === 'hash' && key.startsWith(keys.OUTBOX_PREFIX)) noteDebts(record, seen)
     pipeline.del(key) // a key that was read twice is newer the second time
     if (type === 'string') pipeline.set(key, value)
     else if (Object.keys(value).length === 0) continue
@@ -136,7 +122,7 @@ async function writeBlock(redis: Redis, block: readonly BackupRecord[], header: 
 }
 
 function noteDebts({ key, value }: Extract<BackupRecord, { type: 'hash' }>, seen: Seen): void {
-  const seq = Number(key.slice(OUTBOX_PREFIX.length))
+  const seq = Number(key.slice(keys.OUTBOX_PREFIX.length))
   seen.seq = Math.max(seen.seq, seq)
   for (const [client, raw] of Object.entries(value)) {
     const { status, prev } = parseState(raw)
@@ -158,10 +144,10 @@ function addSignal(
   const content = signal.parse(JSON.parse(body))
   const newest = onlyFor === null ? alias : `test:${onlyFor}`
   pipeline
-    .xadd(LOG, id, ...fields)
-    .hset(SIGNAL_IDS, content.signal_id, `${seq} ${contentDigest(content)}`)
-    .hset(LATEST, newest, seq)
-  if (seq <= header.relay_cursor) pipeline.hset(RELAYED, newest, seq)
+    .xadd(keys.LOG, id, ...fields)
+    .hset(keys.SIGNAL_IDS, content.signal_id, `${seq} ${contentDigest(content)}`)
+    .hset(keys.LATEST, newest, seq)
+  if (seq <= header.relay_cursor) pipeline.hset(keys.RELAYED, newest, seq)
   seen.signals++
   seen.seq = Math.max(seen.seq, seq)
 }

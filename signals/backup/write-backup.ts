@@ -6,55 +6,35 @@ import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { type KeyRing, newestKey } from '../outbox/secret-box.ts'
 import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
-import {
-  AUDIT_COPIED,
-  CLOCK,
-  EPOCH,
-  FLIGHT_PREFIX,
-  HEAD,
-  LATEST,
-  LIVE_PREFIX,
-  LOG,
-  PREFIX,
-  PREVIEW_LIMIT_PREFIX,
-  READY_PREFIX,
-  RELAY_CURSOR,
-  RELAY_LEASE,
-  RELAYED,
-  SCHEDULES,
-  SEALS,
-  SESSION_PREFIX,
-  SIGNAL_IDS,
-  WAITING_PREFIX,
-} from '../redis/keys.ts'
+import * as keys from '../redis/keys.ts'
 
 /** Raised when the format changes so that an older release cannot read it. */
 export const BACKUP_FORMAT = 2
 
 /** Rebuilt from the log and the outbox, or useless in another Redis. */
 const DERIVED: readonly string[] = [
-  SIGNAL_IDS,
-  HEAD,
-  LATEST,
-  RELAYED,
-  SCHEDULES.fast,
-  SCHEDULES.slow,
-  EPOCH,
-  RELAY_LEASE,
-  CLOCK,
-  AUDIT_COPIED, // a restored log has another epoch, and so another folder
-  SEALS, // from the private store
+  keys.SIGNAL_IDS,
+  keys.HEAD,
+  keys.LATEST,
+  keys.RELAYED,
+  keys.SCHEDULES.fast,
+  keys.SCHEDULES.slow,
+  keys.EPOCH,
+  keys.RELAY_LEASE,
+  keys.CLOCK,
+  keys.AUDIT_COPIED, // a restored log has another epoch, and so another folder
+  keys.SEALS, // from the private store
 ]
 const DERIVED_PREFIXES: readonly string[] = [
-  FLIGHT_PREFIX,
-  READY_PREFIX,
-  WAITING_PREFIX,
-  PREVIEW_LIMIT_PREFIX,
-  SESSION_PREFIX,
+  keys.FLIGHT_PREFIX,
+  keys.READY_PREFIX,
+  keys.WAITING_PREFIX,
+  keys.PREVIEW_LIMIT_PREFIX,
+  keys.SESSION_PREFIX,
 ]
 
-const SPECIAL: readonly string[] = [LOG, RELAY_CURSOR]
-const isLiveRecord = (key: string): boolean => key.startsWith(LIVE_PREFIX)
+const SPECIAL: readonly string[] = [keys.LOG, keys.RELAY_CURSOR]
+const isLiveRecord = (key: string): boolean => key.startsWith(keys.LIVE_PREFIX)
 
 /** Whether a key is copied as it is. A new kind of key is copied unless it is in the lists above. */
 const isCopied = (key: string): boolean =>
@@ -78,7 +58,9 @@ export const backupHeader = z.object({
 })
 
 /** A key that a backup may have: another one is not of the signals, or follows from the log. */
-const key = z.string().refine(name => name.startsWith(`${PREFIX}:`) && (isCopied(name) || isLiveRecord(name)))
+const key = z
+  .string()
+  .refine(name => name.startsWith(`${keys.PREFIX}:`) && (isCopied(name) || isLiveRecord(name)))
 
 export const backupRecord = z.discriminatedUnion('type', [
   z.object({ type: z.literal('hash'), key, value: z.record(z.string(), z.string()) }),
@@ -110,8 +92,8 @@ export async function* backupLines(redis: Redis, ring: KeyRing, nowMs: number): 
     format: BACKUP_FORMAT,
     key: keyId,
     made_at: toIsoInstant(nowMs),
-    seq: Number((await askRedis(() => redis.hget(HEAD, 'seq'))) ?? 0),
-    relay_cursor: Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0),
+    seq: Number((await askRedis(() => redis.hget(keys.HEAD, 'seq'))) ?? 0),
+    relay_cursor: Number((await askRedis(() => redis.get(keys.RELAY_CURSOR))) ?? 0),
   }
   const mac = createMac(key)
   const toLine = (value: unknown): string => {
@@ -130,10 +112,10 @@ export async function* backupLines(redis: Redis, ring: KeyRing, nowMs: number): 
 
 async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {
   const live = new Set<string>()
-  for await (const keys of scanKeys(redis, `${PREFIX}:`, BLOCK)) {
-    for (const key of keys.filter(isLiveRecord)) live.add(key)
+  for await (const found of scanKeys(redis, `${keys.PREFIX}:`, BLOCK)) {
+    for (const key of found.filter(isLiveRecord)) live.add(key)
     // A key that SCAN returns twice is written twice; the second is newer.
-    for (const record of await Promise.all(keys.filter(isCopied).map(key => readKey(redis, key))))
+    for (const record of await Promise.all(found.filter(isCopied).map(key => readKey(redis, key))))
       if (record !== null) yield record
   }
   yield* logRecords(redis, [...live])
@@ -146,7 +128,7 @@ async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {
 async function* logRecords(redis: Redis, live: readonly string[]): AsyncGenerator<BackupRecord, void> {
   let since = '-'
   for (;;) {
-    const pipeline = redis.multi().xrange(LOG, since, '+', 'COUNT', BLOCK)
+    const pipeline = redis.multi().xrange(keys.LOG, since, '+', 'COUNT', BLOCK)
     for (const key of live) pipeline.hgetall(key)
     const [read, ...records] = await askAll(pipeline)
     const entries = read as [string, string[]][] // what XRANGE and HGETALL reply

@@ -7,20 +7,10 @@ import { ApiError } from '#core/contract/errors.ts'
 import { tolerate } from '#storage/error-code.ts'
 import { assertHead, knownLog } from '../log/guard.ts'
 import { askRedis } from '../redis/connect.ts'
-import {
-  apiKeyKey,
-  CLIENT_PREFIX,
-  clientKey,
-  clientKeysKey,
-  EPOCH,
-  HEAD,
-  REVISE,
-  WEBHOOK_PREFIX,
-  WEBHOOKS,
-} from '../redis/keys.ts'
+import * as keys from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
 import { clientOfText, type Identity, unknownClient } from './clients.ts'
-import { createToken, digestOf, matchesDigest, type NewToken, parseToken, type RandomBytes } from './token.ts'
+import { createToken, digestOf, matchesDigest, parseToken, type RandomBytes } from './token.ts'
 
 /** A key as the operator sees it, without the token. */
 export type ApiKey = Readonly<Omit<z.output<typeof storedKey>, 'number'>> & { readonly id: string }
@@ -34,17 +24,12 @@ const MOST_TRIES = 3
  * Issues a key for a client. The token is returned here and never again. Throws `not_found`, or `conflict` if the
  * client already has two live keys.
  */
-export async function issueKey(
-  redis: Redis,
-  client: string,
-  random: RandomBytes,
-  nowMs: number,
-): Promise<NewToken> {
+export async function issueKey(redis: Redis, client: string, random: RandomBytes, nowMs: number) {
   for (let i = 0; i < MOST_TRIES; i++) {
     const made = createToken(random)
-    const keys = [clientKey(client), clientKeysKey(client), apiKeyKey(made.id)]
+    const names = [keys.clientKey(client), keys.clientKeysKey(client), keys.apiKeyKey(made.id)]
     const args = [client, made.id, digestOf(made.token), nowMs, MOST_LIVE_KEYS]
-    const reply = await runScript(redis, ISSUE_SCRIPT, keys, ...args)
+    const reply = await runScript(redis, ISSUE_SCRIPT, names, ...args)
     if (reply === 'ok') return made
     if (reply === 'unknown') throw await unknownClient(redis, client)
     if (reply === 'full') {
@@ -63,8 +48,8 @@ export async function issueKey(
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   const client = await ownerOf(redis, keyId)
   if (client === null) throw unknownKey(keyId)
-  const args = [client, keyId, nowMs, apiKeyKey('')]
-  const reply = await runScript(redis, CONFIRM_SCRIPT, [clientKeysKey(client), WEBHOOKS], ...args)
+  const args = [client, keyId, nowMs, keys.apiKeyKey('')]
+  const reply = await runScript(redis, CONFIRM_SCRIPT, [keys.clientKeysKey(client), keys.WEBHOOKS], ...args)
   const [verdict, suspendedBy, ...retired] = (reply as unknown[]).map(String) // the script returns a list of texts
   if (verdict === 'unknown') throw unknownKey(keyId)
   if (verdict === 'older') {
@@ -81,16 +66,16 @@ export type Revoked = { readonly client: string; readonly isSuspended: boolean }
 export async function revokeKey(redis: Redis, keyId: string): Promise<Revoked | null> {
   const client = await ownerOf(redis, keyId)
   if (client === null) return null
-  const keys = [apiKeyKey(keyId), clientKeysKey(client), WEBHOOKS]
-  const reply = await runScript(redis, REVOKE_SCRIPT, keys, client, keyId)
+  const names = [keys.apiKeyKey(keyId), keys.clientKeysKey(client), keys.WEBHOOKS]
+  const reply = await runScript(redis, REVOKE_SCRIPT, names, client, keyId)
   const [revoked, suspended] = reply as [number, number] // the script returns both
   return revoked === 1 ? { client, isSuspended: suspended === 1 } : null
 }
 
 /** The live keys of a client, oldest first. */
 export async function listKeys(redis: Redis, client: string): Promise<readonly ApiKey[]> {
-  const ids = await askRedis(() => redis.smembers(clientKeysKey(client)))
-  const records = await Promise.all(ids.map(id => askRedis(() => redis.hgetall(apiKeyKey(id)))))
+  const ids = await askRedis(() => redis.smembers(keys.clientKeysKey(client)))
+  const records = await Promise.all(ids.map(id => askRedis(() => redis.hgetall(keys.apiKeyKey(id)))))
   return records
     .map((record, i) => ({ id: ids[i]!, record }))
     .filter(({ record }) => Object.keys(record).length > 0) // revoked meanwhile
@@ -108,7 +93,7 @@ export async function authenticate(redis: Redis, token: string, nowMs: number): 
   const keyId = parseToken(token)?.id
   if (keyId === undefined) return null
   const log = knownLog(redis)
-  const reply = await runScript(redis, READ_SCRIPT, [apiKeyKey(keyId), EPOCH, HEAD])
+  const reply = await runScript(redis, READ_SCRIPT, [keys.apiKeyKey(keyId), keys.EPOCH, keys.HEAD])
   const [owner, sha256, lastUsedMs, record, epoch, seq] = reply as Reply
   const isRight = matchesDigest(token, sha256 || null) // also without a digest: an unknown id must take as long
   const client = isRight ? clientOfText(record, owner) : null
@@ -126,7 +111,7 @@ const USE_NOTED_MS = 60_000
 
 /** Records that a key was used, unless it was revoked meanwhile. */
 export const noteUse = (redis: Redis, keyId: string, nowMs: number): Promise<unknown> =>
-  runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs, USE_NOTED_MS)
+  runScript(redis, NOTE_USE_SCRIPT, [keys.apiKeyKey(keyId)], nowMs, USE_NOTED_MS)
 
 /** Requests of one moment all ask for it: the first of them is noted. */
 const NOTE_USE_SCRIPT = `
@@ -142,7 +127,7 @@ type Reply = [owner: string, sha256: string, lastUsedMs: string, record: string,
 /** Reads a key, its client and the head of the log. The same commands run whether the key exists or not. */
 const READ_SCRIPT = `${TEXT_FUNCTION}
 local owner, sha256, last = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha256', 'last_used_at'))
-local record = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. (owner or '')))
+local record = text(redis.call('HGETALL', '${keys.CLIENT_PREFIX}' .. (owner or '')))
 return {owner or '', sha256 or '', last or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
 `
 
@@ -163,9 +148,9 @@ return 'ok'
  * Lua: suspends the webhook of a client if the key set it; returns whether it did. A record of an earlier release does
  * not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
  */
-const SUSPEND = `${REVISE}
+const SUSPEND = `${keys.REVISE}
 local function suspend(webhooks, client, id)
-  local webhook = '${WEBHOOK_PREFIX}' .. client
+  local webhook = '${keys.WEBHOOK_PREFIX}' .. client
   local url, by, at, suspended = unpack(redis.call('HMGET', webhook, 'url', 'set_by', 'set_at', 'suspended'))
   local is_unknown = not by or not at
   if not url or suspended == '1' or not is_unknown and by ~= id then return false end
@@ -208,7 +193,7 @@ return {redis.call('DEL', KEYS[1]), suspend(KEYS[3], client, id) and 1 or 0}
 
 /** The client of a live key, or null. */
 export const ownerOf = (redis: Redis, keyId: string): Promise<string | null> =>
-  askRedis(() => redis.hget(apiKeyKey(keyId), 'client'))
+  askRedis(() => redis.hget(keys.apiKeyKey(keyId), 'client'))
 
 const instant = z.string().transform(ms => toIsoInstant(Number(ms)))
 

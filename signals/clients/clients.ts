@@ -33,9 +33,8 @@ const stored = z.object({
 })
 
 /** Parses a stored record; null if there is none. Throws if it is malformed. */
-export function toClient(id: string, fields: Readonly<Record<string, string>>): Client | null {
-  return Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
-}
+export const toClient = (id: string, fields: Readonly<Record<string, string>>): Client | null =>
+  Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
 
 const toStoredClient = ({ tier, status, aliases, program, created_at }: Client) => ({
   tier,
@@ -129,9 +128,8 @@ export async function entitleClient(
   throw new ApiError('conflict', `the client '${id}' is being changed by others: try again`)
 }
 
-export async function getClient(redis: Redis, id: string): Promise<Client | null> {
-  return toClient(id, await askRedis(() => redis.hgetall(clientKey(id))))
-}
+export const getClient = async (redis: Redis, id: string): Promise<Client | null> =>
+  toClient(id, await askRedis(() => redis.hgetall(clientKey(id))))
 
 export async function findClient(redis: Redis, id: string): Promise<Client> {
   const client = await getClient(redis, id)

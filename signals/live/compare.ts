@@ -36,10 +36,7 @@ export async function readLivePast(redis: Redis, alias: string, version: string)
 export type FiredSignals = ReadonlyMap<string, Signal>
 
 /** What was fired for each alias of `pasts`, in one pass over the log. */
-export async function readFired(
-  redis: Redis,
-  pasts: ReadonlyMap<string, LivePast>,
-): Promise<ReadonlyMap<string, FiredSignals>> {
+export async function readFired(redis: Redis, pasts: ReadonlyMap<string, LivePast>) {
   const fired = new Map([...pasts.keys()].map(alias => [alias, new Map<string, Signal>()]))
   let since = 0
   for (;;) {

@@ -1,4 +1,4 @@
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { messageOf } from '#storage/error-code.ts'
 import { type Feed, FeedError, type NewBarReader, type Pause } from './bars.ts'
@@ -23,9 +23,9 @@ async function* growth(path: string, pause: Pause, stop: AbortSignal): AsyncIter
     const { ino } = await file.stat()
     let offset = 0
     while (!stop.aborted) {
-      const chunk = await readAt(file, offset)
-      offset += chunk.length
-      if (chunk.length > 0) yield chunk
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, offset)
+      offset += bytesRead
+      if (bytesRead > 0) yield buffer.subarray(0, bytesRead)
       else {
         await assertSameFile(path, ino, offset)
         await pause(LOOK_MS, stop)
@@ -34,12 +34,6 @@ async function* growth(path: string, pause: Pause, stop: AbortSignal): AsyncIter
   } finally {
     await file.close()
   }
-}
-
-async function readAt(file: FileHandle, offset: number): Promise<Buffer> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-  const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, offset)
-  return chunk.subarray(0, bytesRead)
 }
 
 /** A file that shrank or was replaced may have another history. */
@@ -88,12 +82,11 @@ async function* barsOfChunks(name: string, chunks: AsyncIterable<Buffer>, newRea
       start = end + 1
     }
     rest = bytes.subarray(start)
-    if (rest.length > MAX_LINE_BYTES) {
+    if (rest.length > MAX_LINE_BYTES)
       throw new FeedError(
         name,
         `line ${lines + 1} has more than ${MAX_LINE_BYTES} bytes: it is no table of bars`,
       )
-    }
   }
 }
 

@@ -65,10 +65,7 @@ export const describeGap = ({ missing, before_ms }: Omit<Gap, 'found_ms'>): stri
   `${missing === 1 ? 'a bar is' : `${missing} bars are`} missing before ${toIsoInstant(before_ms)}, and it goes on without`
 
 /** The fields of the live record after a bar. */
-export function recordFields(
-  { version, state, announced }: Omit<Standing, 'cursor'>,
-  timeframeMs: number,
-): Record<string, string> {
+export function recordFields({ version, state, announced }: Omit<Standing, 'cursor'>, timeframeMs: number) {
   const hash = decisionHash(state)
   return {
     checkpoint: JSON.stringify({ format: CHECKPOINT_FORMAT, version, hash, state }),
@@ -238,7 +235,8 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
   const halted = await haltedAliases(redis)
   const found = parseGaps(gaps).filter(({ found_ms }) => found_ms > 0)
   const gap = found.at(-1) ?? null
-  const behindMs = cursor && timeframe ? behindOf(Number(cursor), Number(timeframe), nowMs) : 0
+  const dueMs = cursor && timeframe ? nowMs - (Number(cursor) + Number(timeframe)) : 0
+  const behindMs = dueMs > lateAfterMs(Number(timeframe)) ? dueMs : 0
   return {
     alias,
     /** When this was read. */
@@ -270,11 +268,6 @@ async function readByHand(redis: Redis, alias: string): Promise<number | null> {
   if (newest === null) return null
   const { by = 'strategy' }: Signal = JSON.parse(newest.body) // its digest was checked
   return by === 'strategy' ? null : seq
-}
-
-function behindOf(cursorMs: number, timeframeMs: number, nowMs: number): number {
-  const dueMs = nowMs - (cursorMs + timeframeMs)
-  return dueMs > lateAfterMs(timeframeMs) ? dueMs : 0
 }
 
 /** Whether a runner is silent that subscribers rely on: its strategy is LIVE, or they were sent a position of it. */

@@ -94,12 +94,11 @@ async function catchUp(world: MarketWorld, { known, store }: Market, runs: reado
 function isNext(world: MarketWorld, { feed, known }: Market, bar: Bar, noted: Set<number>): boolean {
   const admission = admitBar(feed.name, known, bar)
   if (admission === 'next') return true
-  if (admission === 'gap' && !feed.repeats) {
+  if (admission === 'gap' && !feed.repeats)
     throw new FeedError(
       feed.name,
       `the bar at ${toIsoInstant(bar.t)} came after later ones, and what was decided without it stands: take it out`,
     )
-  }
   if (admission === 'repeated' || noted.has(bar.t)) return false
   noted.add(bar.t)
   const what = admission === 'gap' ? 'came too late and stays a gap' : 'was revised; the first one stays'
@@ -120,9 +119,8 @@ async function untilClosed(world: MarketWorld, { feed, known }: Market, bar: Bar
 
 async function stepAll(world: MarketWorld, runs: readonly Run[], bar: Bar): Promise<void> {
   await Promise.all(runs.map(run => stepOne(world, run, bar)))
-  if (runs.length > 0 && runs.every(({ fault }) => fault !== null)) {
+  if (runs.length > 0 && runs.every(({ fault }) => fault !== null))
     throw new Error(`every strategy has stopped: ${runs.map(({ fault }) => fault).join('; ')}`)
-  }
 }
 
 async function stepOne(world: MarketWorld, run: Run, bar: Bar): Promise<void> {
@@ -163,12 +161,7 @@ async function untilRedisAnswers<T>(world: MarketWorld, ask: () => Promise<T>): 
  * cursor. A bar that was committed already, by this runner or another, is not committed again: the position in Redis
  * is returned. Throws a RedisDownError if the outcome is unknown: run the same bar again.
  */
-export async function runBar(
-  world: LiveWorld,
-  strategy: LiveStrategy,
-  standing: Standing,
-  bar: Bar,
-): Promise<Standing> {
+export async function runBar(world: LiveWorld, strategy: LiveStrategy, standing: Standing, bar: Bar) {
   const stepped = await strategy.step(standing.state, bar)
   await world.assertClock()
   const isLate = world.now() - closeOf(bar, strategy) > lateAfterMs(strategy.timeframeMs)
@@ -227,12 +220,11 @@ async function reload(
   wanted: Standing,
 ): Promise<Standing> {
   const there = await readStanding(redis, alias)
-  if (there === null || Number(there.cursor) < Number(wanted.cursor) || there.version !== version) {
+  if (there === null || Number(there.cursor) < Number(wanted.cursor) || there.version !== version)
     throw new Error(
       `${alias}: Redis does not know the bar that closed at ${toIsoInstant(Number(before.cursor))} as this runner left ` +
         'it: it was wiped or restored, or another runner replaced the strategy; start this one again',
     )
-  }
   note(`${alias}: the bar that closed at ${toIsoInstant(Number(wanted.cursor))} was committed before`)
   return there
 }

@@ -42,7 +42,6 @@ export async function readBefore(redis: Redis, seq: number, most: number): Promi
   return entries.map(toLogged)
 }
 
-/** Whether a signal was ever written under an id. */
 export const isKnownId = async (redis: Redis, signalId: string): Promise<boolean> =>
   (await askRedis(() => redis.hexists(SIGNAL_IDS, signalId))) === 1
 

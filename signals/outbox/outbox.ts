@@ -3,18 +3,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { askAll, askRedis } from '../redis/connect.ts'
-import {
-  attemptsKey,
-  FLIGHT_PREFIX,
-  OUTBOX_PREFIX,
-  outboxKey,
-  READY_PREFIX,
-  RELAY_CURSOR,
-  REVISE,
-  SCHEDULES,
-  WAITING_PREFIX,
-  WEBHOOK_PREFIX,
-} from '../redis/keys.ts'
+import * as keys from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import type { Answered } from '../send/outcome.ts'
 
@@ -83,7 +72,7 @@ export async function owe(redis: Redis, debts: readonly Debts[], nowMs: number):
   const before = '{"status":"owed","prev":'
   const after = `,${JSON.stringify(fresh).slice(1)}`
   const args = debts.flatMap(({ client, signals }) => [client, signals.length, ...pairsOf(signals)])
-  const reply = await runScript(redis, OWE_SCRIPT, [RELAY_CURSOR], nowMs, before, after, ...args)
+  const reply = await runScript(redis, OWE_SCRIPT, [keys.RELAY_CURSOR], nowMs, before, after, ...args)
   return reply as string[] // names of clients
 }
 
@@ -94,7 +83,7 @@ const pairsOf = (signals: Debts['signals']): readonly number[] =>
 export async function oweAgain(redis: Redis, client: string, signals: Debts['signals'], nowMs: number) {
   if (signals.length === 0) return
   const after = `,${JSON.stringify(untried(nowMs)).slice(1)}`
-  await runScript(redis, OWE_AGAIN_SCRIPT, [RELAY_CURSOR], client, nowMs, after, ...pairsOf(signals))
+  await runScript(redis, OWE_AGAIN_SCRIPT, [keys.RELAY_CURSOR], client, nowMs, after, ...pairsOf(signals))
 }
 
 /** Records a signal that was acknowledged at its first attempt without having been owed. */
@@ -107,17 +96,14 @@ export async function noteDelivered(
   const { at, total_ms } = attempt
   const times = { owed_at: at, first_attempt_at: at, settled_at: at + total_ms }
   const state: DeliveryState = { status: 'delivered', prev, attempts: 1, round: 1, ...times }
-  const note = redis.multi().hset(outboxKey(seq), client, JSON.stringify(state))
-  await askRedis(() => note.rpush(attemptsKey(seq, client), JSON.stringify(attempt)).exec())
+  const note = redis.multi().hset(keys.outboxKey(seq), client, JSON.stringify(state))
+  await askRedis(() => note.rpush(keys.attemptsKey(seq, client), JSON.stringify(attempt)).exec())
 }
 
 const untried = (owedAtMs: number) => ({ owed_at: owedAtMs, first_attempt_at: null, settled_at: null })
 
-export const readDelivery = async (
-  redis: Redis,
-  seq: number,
-  client: string,
-): Promise<DeliveryState | null> => (await readDeliveries(redis, [{ seq }], client))[0] ?? null
+export const readDelivery = async (redis: Redis, seq: number, client: string) =>
+  (await readDeliveries(redis, [{ seq }], client))[0] ?? null
 
 export async function readDeliveries(
   redis: Redis,
@@ -125,30 +111,30 @@ export async function readDeliveries(
   client: string,
 ): Promise<readonly (DeliveryState | null)[]> {
   const pipeline = redis.pipeline()
-  for (const { seq } of signals) pipeline.hget(outboxKey(seq), client)
+  for (const { seq } of signals) pipeline.hget(keys.outboxKey(seq), client)
   return (await askAll(pipeline)).map(raw => (typeof raw === 'string' ? parseState(raw) : null))
 }
 
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {
-  const found = await askRedis(() => redis.hgetall(outboxKey(seq)))
+  const found = await askRedis(() => redis.hgetall(keys.outboxKey(seq)))
   return new Map(Object.entries(found).map(([client, raw]) => [client, parseState(raw)]))
 }
 
 export async function readAttempts(redis: Redis, seq: number, client: string): Promise<readonly Attempt[]> {
-  const found = await askRedis(() => redis.lrange(attemptsKey(seq, client), 0, -1))
+  const found = await askRedis(() => redis.lrange(keys.attemptsKey(seq, client), 0, -1))
   return found.map(text => JSON.parse(text) as Attempt) // written by settle and noteDelivered alone
 }
 
 /** The first `most` clients of a lane that are owed anything, by the time they are due. */
 export async function readSchedule(redis: Redis, lane: Lane, most: number) {
-  const flat = await askRedis(() => redis.zrange(SCHEDULES[lane], 0, String(most - 1), 'WITHSCORES'))
+  const flat = await askRedis(() => redis.zrange(keys.SCHEDULES[lane], 0, String(most - 1), 'WITHSCORES'))
   const found: { readonly client: string; readonly atMs: number }[] = []
   for (let i = 0; i < flat.length; i += 2) found.push({ client: flat[i]!, atMs: Number(flat[i + 1]) })
   return found
 }
 
 export async function dueCounts(redis: Redis, nowMs: number): Promise<Readonly<Record<Lane, number>>> {
-  const count = (lane: Lane) => askRedis(() => redis.zcount(SCHEDULES[lane], '-inf', nowMs))
+  const count = (lane: Lane) => askRedis(() => redis.zcount(keys.SCHEDULES[lane], '-inf', nowMs))
   const [fast, slow] = await Promise.all([count('fast'), count('slow')])
   return { fast, slow }
 }
@@ -158,9 +144,9 @@ export const parseState = (raw: string): DeliveryState => deliveryState.parse(JS
 /** Moves what waits for a time, as after the clock was set back: otherwise it would wait for so much longer. */
 export async function moveSchedules(redis: Redis, byMs: number): Promise<void> {
   for (const lane of LANES) {
-    const found = await askRedis(() => redis.zrange(SCHEDULES[lane], 0, '-1'))
+    const found = await askRedis(() => redis.zrange(keys.SCHEDULES[lane], 0, '-1'))
     for (let i = 0; i < found.length; i += MOVED_AT_ONCE)
-      await runScript(redis, MOVE_SCRIPT, [SCHEDULES[lane]], byMs, ...found.slice(i, i + MOVED_AT_ONCE))
+      await runScript(redis, MOVE_SCRIPT, [keys.SCHEDULES[lane]], byMs, ...found.slice(i, i + MOVED_AT_ONCE))
   }
 }
 
@@ -168,22 +154,22 @@ export async function moveSchedules(redis: Redis, byMs: number): Promise<void> {
 const MOVED_AT_ONCE = 100
 
 /** Lua: the keys of a signal or of a client, and the schedules of the lanes. */
-export const NAMES = `${REVISE}
-local function outbox(seq) return '${OUTBOX_PREFIX}' .. seq end
-local function ready(client) return '${READY_PREFIX}' .. client end
-local function waiting(client) return '${WAITING_PREFIX}' .. client end
-local function flight(client) return '${FLIGHT_PREFIX}' .. client end
-local function webhook(client) return '${WEBHOOK_PREFIX}' .. client end
+export const NAMES = `${keys.REVISE}
+local function outbox(seq) return '${keys.OUTBOX_PREFIX}' .. seq end
+local function ready(client) return '${keys.READY_PREFIX}' .. client end
+local function waiting(client) return '${keys.WAITING_PREFIX}' .. client end
+local function flight(client) return '${keys.FLIGHT_PREFIX}' .. client end
+local function webhook(client) return '${keys.WEBHOOK_PREFIX}' .. client end
 
 local function schedule(client, at)
   local is_slow = redis.call('HGET', webhook(client), 'lane') == 'slow'
-  redis.call('ZADD', is_slow and '${SCHEDULES.slow}' or '${SCHEDULES.fast}', at, client)
-  redis.call('ZREM', is_slow and '${SCHEDULES.fast}' or '${SCHEDULES.slow}', client)
+  redis.call('ZADD', is_slow and '${keys.SCHEDULES.slow}' or '${keys.SCHEDULES.fast}', at, client)
+  redis.call('ZREM', is_slow and '${keys.SCHEDULES.fast}' or '${keys.SCHEDULES.slow}', client)
 end
 
 local function unschedule(client)
-  redis.call('ZREM', '${SCHEDULES.fast}', client)
-  redis.call('ZREM', '${SCHEDULES.slow}', client)
+  redis.call('ZREM', '${keys.SCHEDULES.fast}', client)
+  redis.call('ZREM', '${keys.SCHEDULES.slow}', client)
 end
 `
 
@@ -200,7 +186,7 @@ local now, before, after = ARGV[1], ARGV[2], ARGV[3]
 -- Not if it is scheduled for later, because of a fault of ours, a breaker or a retry: the new signal is tried at once.
 local function is_at_work(client)
   if redis.call('EXISTS', flight(client)) > 0 then return true end
-  local at = redis.call('ZSCORE', '${SCHEDULES.fast}', client) or redis.call('ZSCORE', '${SCHEDULES.slow}', client)
+  local at = redis.call('ZSCORE', '${keys.SCHEDULES.fast}', client) or redis.call('ZSCORE', '${keys.SCHEDULES.slow}', client)
   return at and tonumber(at) <= tonumber(now)
 end
 

@@ -100,9 +100,8 @@ export async function rotateWebhookSecret(
   overlapMs?: number,
 ): Promise<string> {
   const webhook = await readWebhook(parts.redis, parts.box, client)
-  if (webhook === null) {
+  if (webhook === null)
     throw new ApiError('not_found', `the client '${client}' has no webhook: register one first`)
-  }
   const made = createWebhookSecret(parts.drawBytes)
   const secrets = rotateSecrets(webhook.secrets, made, parts.now(), overlapMs)
   await saveSecrets(parts.redis, parts.box, { ...webhook, secrets })

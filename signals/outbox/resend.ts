@@ -15,7 +15,7 @@ import {
 } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
-import { type Debts, type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
+import { type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
 
 /** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */
 export type ResendRange = {
@@ -45,17 +45,12 @@ export async function resend(
       prev = seq
       return debt
     })
-    const debts = only === 'all' ? all : await givenUp(redis, client, all)
+    const states = only === 'all' ? [] : await readDeliveries(redis, all, client)
+    const debts = all.filter((_, i) => only === 'all' || states[i]?.status === only)
     await oweAgain(redis, client, debts, now())
     owed += debts.length
   }
   return owed
-}
-
-/** Those whose every attempt failed. */
-async function givenUp(redis: Redis, client: string, debts: Debts['signals']): Promise<Debts['signals']> {
-  const states = await readDeliveries(redis, debts, client)
-  return debts.filter((_, i) => states[i]?.status === 'exhausted')
 }
 
 /** The number of the signal before `seq` that a client may see, 0 if none. */

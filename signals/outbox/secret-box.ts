@@ -34,9 +34,8 @@ export function parseKeyRing(text: string): KeyRing {
     if (id === undefined || base64 === undefined)
       throw new Error(`${place(i)} is not of the form id:base64; ${REMEDY}`)
     const key = Buffer.from(base64, 'base64')
-    if (key.length !== KEY_BYTES) {
+    if (key.length !== KEY_BYTES)
       throw new Error(`${place(i)} holds ${key.length} bytes and must hold ${KEY_BYTES}; ${REMEDY}`)
-    }
     if (ring.has(id))
       throw new Error(`${place(i)} has the id of an earlier one: give each key an id of its own`)
     ring.set(id, createSecretKey(key))
@@ -65,11 +64,10 @@ export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes) {
     open(sealed: string, context: SealContext): string {
       const { keyId, bytes } = parseSealed(sealed)
       const key = ring.get(keyId)
-      if (key === undefined) {
+      if (key === undefined)
         throw new SealError(
           `a secret is encrypted with the key ${keyId}, which SECRET_KEY lacks: add it after the newest`,
         )
-      }
       return decrypt(key, bytes, boundTo(keyId, context))
     },
     /** False for secrets that `highwater ops rekey` has to seal again. Throws SealError if the text is not sealed. */
@@ -87,9 +85,8 @@ export function newestKey(ring: KeyRing): readonly [id: string, key: KeyObject] 
 function parseSealed(sealed: string): { readonly keyId: string; readonly bytes: Buffer } {
   const [form, keyId, base64, ...more] = sealed.split('.')
   const bytes = Buffer.from(base64 ?? '', 'base64url')
-  if (form !== FORM || keyId === undefined || more.length > 0 || bytes.length < NONCE_BYTES + TAG_BYTES) {
+  if (form !== FORM || keyId === undefined || more.length > 0 || bytes.length < NONCE_BYTES + TAG_BYTES)
     throw new SealError('a stored secret is not sealed: restore it, or set the secret again')
-  }
   return { keyId, bytes }
 }
 

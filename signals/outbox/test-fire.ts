@@ -55,11 +55,7 @@ export async function fireTest(parts: FireTestParts, client: string): Promise<nu
   return commitTest(parts, id, FIRED)
 }
 
-export async function commitTest(
-  { redis, now, newToken }: FireTestParts,
-  client: string,
-  beginning: string,
-): Promise<number> {
+export async function commitTest({ redis, now, newToken }: FireTestParts, client: string, beginning: string) {
   const content = testContent(beginning + newToken(), now())
   const outcome = await commit(redis, [{ content, onlyFor: client }], now())
   if (outcome.kind !== 'committed') throw new Error('a test has no cursor to miss, and no halt keeps it back')

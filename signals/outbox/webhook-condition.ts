@@ -1,16 +1,7 @@
 // The condition of a webhook: its breaker, and its failures since the last success. Values, updated after
 // each attempt.
 import type { Failed } from '../send/outcome.ts'
-import {
-  ALERT_AFTER_MS,
-  BREAKER_FAILURES,
-  clampRetryAfter,
-  DISABLE_AFTER_ATTEMPTS,
-  DISABLE_AFTER_GONE,
-  DISABLE_AFTER_MS,
-  DISABLE_AFTER_SIGNALS,
-  PROBE_WAITS_MS,
-} from '../send/policy.ts'
+import * as policy from '../send/policy.ts'
 
 export type Condition = {
   readonly breaker: Breaker
@@ -60,7 +51,7 @@ export function conditionAfter(
   seq: number,
   result: { readonly kind: 'delivered' } | Failure,
   nowMs: number,
-  probeWaitsMs: readonly number[] = PROBE_WAITS_MS,
+  probeWaitsMs: readonly number[] = policy.PROBE_WAITS_MS,
 ): { readonly condition: Condition; readonly disabled: string | null; readonly alertMs: number | null } {
   // One worker sends to a client, lowest number first, so a backlog is delivered in order without a state for it.
   if (result.kind === 'delivered') return { condition: SOUND, disabled: null, alertMs: null }
@@ -84,16 +75,16 @@ function breakerAfter(
 ): Breaker {
   // The attempt began before the breaker opened: it is no probe.
   if (breaker.kind === 'open' && nowMs < breaker.probeAtMs) return breaker
-  const failures = breaker.kind === 'open' ? BREAKER_FAILURES : breaker.failures + 1
-  if (failures < BREAKER_FAILURES) return { kind: 'closed', failures }
+  const failures = breaker.kind === 'open' ? policy.BREAKER_FAILURES : breaker.failures + 1
+  if (failures < policy.BREAKER_FAILURES) return { kind: 'closed', failures }
   const probes = breaker.kind === 'open' ? breaker.probes + 1 : 0
   const waitMs = waitsMs[Math.min(probes, waitsMs.length - 1)]!
-  return { kind: 'open', probes, probeAtMs: nowMs + clampRetryAfter(waitMs, retryAfterMs) }
+  return { kind: 'open', probes, probeAtMs: nowMs + policy.clampRetryAfter(waitMs, retryAfterMs) }
 }
 
 function healthAfter(health: Health, seq: number, { status }: Failure, nowMs: number): Health {
   const { failedSeqs } = health
-  const isNew = failedSeqs.length < DISABLE_AFTER_SIGNALS && !failedSeqs.includes(seq)
+  const isNew = failedSeqs.length < policy.DISABLE_AFTER_SIGNALS && !failedSeqs.includes(seq)
   return {
     ...health,
     failingSinceMs: health.failingSinceMs ?? nowMs,
@@ -107,7 +98,7 @@ const GONE = 410
 
 /** The longest alert time that has passed without an alert, or null. */
 function dueAlertMs({ failingSinceMs, alertedMs }: Health, nowMs: number): number | null {
-  const passed = ALERT_AFTER_MS.findLast(afterMs => nowMs - (failingSinceMs ?? nowMs) >= afterMs)
+  const passed = policy.ALERT_AFTER_MS.findLast(afterMs => nowMs - (failingSinceMs ?? nowMs) >= afterMs)
   return passed !== undefined && passed > alertedMs ? passed : null
 }
 
@@ -116,9 +107,10 @@ function dueAlertMs({ failingSinceMs, alertedMs }: Health, nowMs: number): numbe
  * signals for a week is not disabled within minutes.
  */
 function whyDisabled({ gone, failingSinceMs, failedSeqs, attempts }: Health, nowMs: number): string | null {
-  if (gone >= DISABLE_AFTER_GONE) return `the receiver answered 410 Gone ${gone} times in a row`
-  const isOver = nowMs - (failingSinceMs ?? nowMs) >= DISABLE_AFTER_MS
-  const isSure = failedSeqs.length >= DISABLE_AFTER_SIGNALS && attempts >= DISABLE_AFTER_ATTEMPTS
+  if (gone >= policy.DISABLE_AFTER_GONE) return `the receiver answered 410 Gone ${gone} times in a row`
+  const isOver = nowMs - (failingSinceMs ?? nowMs) >= policy.DISABLE_AFTER_MS
+  const isSure =
+    failedSeqs.length >= policy.DISABLE_AFTER_SIGNALS && attempts >= policy.DISABLE_AFTER_ATTEMPTS
   if (!isOver || !isSure) return null
   return `${attempts} attempts of at least ${failedSeqs.length} signals failed, and none succeeded for three days`
 }

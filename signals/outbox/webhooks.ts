@@ -62,16 +62,11 @@ const FRESH = {
 } as const
 
 /** The webhook of a client, or null. Throws SealError if SECRET_KEY lacks the key that sealed it. */
-export async function readWebhook(redis: Redis, box: SecretBox, client: string): Promise<Webhook | null> {
-  return toWebhook(box, client, await askRedis(() => redis.hgetall(webhookKey(client))))
-}
+export const readWebhook = async (redis: Redis, box: SecretBox, client: string) =>
+  toWebhook(box, client, await askRedis(() => redis.hgetall(webhookKey(client))))
 
 /** A webhook from its stored fields, null if there is none: a change that met a removal leaves no address. Throws as above. */
-export function toWebhook(
-  box: SecretBox,
-  client: string,
-  fields: Readonly<Record<string, string>>,
-): Webhook | null {
+export function toWebhook(box: SecretBox, client: string, fields: Readonly<Record<string, string>>) {
   if (fields.url === undefined) return null
   const { sealed, ...open } = stored.parse(fields)
   const secrets = JSON.parse(box.open(sealed.secrets, { client, field: 'secrets' })) as WebhookSecret[] // sealed below

@@ -45,11 +45,7 @@ export class WritesRefusedError extends RedisDownError {
  * Creates a connection that fails fast: commands do not wait for a Redis that is away, and are resent at most once.
  * It reconnects for ever. `onError` gets its errors, which would end the process without a listener.
  */
-export function connectRedis(
-  url: string,
-  onError: (error: Error) => void,
-  more: ConnectionOptions = {},
-): Redis {
+export function connectRedis(url: string, onError: (error: Error) => void, more: ConnectionOptions = {}) {
   const options: ConnectionOptions = {
     maxRetriesPerRequest: 1,
     commandTimeout: COMMAND_TIMEOUT_MS,

@@ -163,5 +163,8 @@ export const SEALS = `${PREFIX}:seals`
  */
 export const SEAL_STATE = `${PREFIX}:seal-state`
 
+/** `refused` of a service that is not to seal: no fault. */
+export const SEALS_OFF = 'off, as SEALS=off of the service says'
+
 /** String: the clock of Redis as it was read last, epoch milliseconds. */
 export const CLOCK = `${PREFIX}:clock`

@@ -4,7 +4,6 @@ import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { askRedis, classifyRefusal } from './connect.ts'
 
-/** The digests of the scripts that were run. */
 const digests = new Map<string, string>()
 
 /** Runs a script: sent once, and by its digest from then on. Throws RedisDownError, or its own error. */

@@ -4,29 +4,12 @@ import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { sha256 } from '#storage/digest.ts'
+import { messageOf, tolerate } from '#storage/error-code.ts'
 import { readDocument, toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { type PublicSeal, readNewestSeal, readSeal } from '#storage/seals/chain.ts'
-import {
-  dateOf,
-  dayKeyOf,
-  digestOfSeal,
-  isRecordOf,
-  isSealedBy,
-  keyOfOrigin,
-  lastSeqOf,
-  NO_DIGEST,
-  originOf,
-  recordKey,
-  SEAL_MS,
-  type Seal,
-  type SealRecord,
-  sealOf,
-  sealRecord,
-  signSeal,
-  toRecord,
-} from '#storage/seals/seal.ts'
+import * as seals from '#storage/seals/seal.ts'
 import { parsePublicKey, type Signer } from '#storage/signature.ts'
 import { readAfter, readBefore, readSignal } from '../log/read-log.ts'
 import { askAll, askRedis } from '../redis/connect.ts'
@@ -55,6 +38,7 @@ export class SealRefusedError extends Error {
 }
 
 const ANEW = 'if there is none, `highwater seals begin-anew --reason TEXT` goes on without'
+const bring = (what: string) => `bring back the newest copy of ${what}; ${ANEW}`
 
 function refuse(fault: string, remedy: string): never {
   throw new SealRefusedError(`nothing is sealed: ${fault}: ${remedy}`)
@@ -62,7 +46,7 @@ function refuse(fault: string, remedy: string): never {
 
 /** The record of a seal; null if there is none, or it is damaged. */
 export const readRecord = async ({ privateStore }: Pick<SealParts, 'privateStore'>, n: number) =>
-  (await readDocument(privateStore, recordKey(n), sealRecord)) ?? null
+  (await readDocument(privateStore, seals.recordKey(n), seals.sealRecord)) ?? null
 
 export const keyIdOf = (origin: string): string => origin.split('/')[1] ?? ''
 
@@ -78,28 +62,20 @@ export async function assertMaySeal(parts: SealParts) {
   })
   const n = newest?.seal.n ?? 0
   const [record, pending] = [await readRecord(parts, n), await readRecord(parts, n + 1)]
-  const bring = (what: string) => `bring back the newest copy of ${what}; ${ANEW}`
   if (pending === null && Number(state.n ?? 0) > n)
     refuse(`${store.url} ends with seal ${n}, and seal ${state.n} was published`, bring('it'))
   if (newest !== null) {
-    const to = toIsoInstant(newest.seal.toMs)
+    const { toMs, origin } = newest.seal
+    const times = `seal ${n} ends at ${toIsoInstant(toMs)}, and it is ${toIsoInstant(now())}`
+    const other = `${privateStore.url}/${seals.recordKey(n)} is not the record of the newest seal`
+    const isAnew = pending !== null && pending.origin !== origin // whatever the seal before is
     if (state.restored)
       refuse(`Redis is a backup of ${state.restored}, and the stores may be as old`, bring('both stores'))
-    if (now() < newest.seal.toMs)
-      refuse(`seal ${n} ends at ${to}, and it is ${toIsoInstant(now())}`, 'set the clock, or wait until then')
-    const isAnew = pending !== null && pending.origin !== newest.seal.origin // whatever the seal before is
-    if (!isAnew && !(await isSound(store, newest)))
-      refuse(
-        `seal ${n} is not signed, or does not continue seal ${n - 1}`,
-        bring(`${store.url}, which was altered`),
-      )
-    if (!isAnew && (record === null || !isRecordOf(record, newest)))
-      refuse(
-        `${privateStore.url}/${recordKey(n)} is not the record of the newest seal`,
-        bring('the private store'),
-      )
-    const lost = pending === null && record !== null ? await whatIsLost(redis, record) : null
-    if (lost !== null) refuse(`Redis has not the ${lost} that was sealed`, bring('Redis'))
+    if (now() < toMs) refuse(times, 'set the clock, or wait until then')
+    if (!isAnew) await assertSound(store, newest)
+    if (!isAnew && (record === null || !seals.isRecordOf(record, newest)))
+      refuse(other, bring('the private store'))
+    if (pending === null && record !== null) await assertKept(redis, record)
   }
   const id = keyIdOf((pending ?? record)?.origin ?? `/${signer.keyId}`)
   if (id !== signer.keyId)
@@ -107,60 +83,61 @@ export async function assertMaySeal(parts: SealParts) {
   return { newest, record, pending }
 }
 
-/** Whether the key of its origin signed a seal, and it continues the one before, if that was not removed after its day. */
-async function isSound(store: ObjectStore, { seal, bytes }: PublicSeal): Promise<boolean> {
-  const pem = Buffer.from((await store.read(keyOfOrigin(seal.origin))) ?? []).toString()
-  const before = seal.n === 1 ? null : await store.read(sealKey(seal.n - 1))
-  const isSigned = parsePublicKey(pem)?.id === keyIdOf(seal.origin) && isSealedBy(pem, bytes)
-  return isSigned && (before === null || digestOfSeal(before) === seal.prev)
+/** Refuses unless the key of its origin signed a seal, and it continues the one before, if that was not removed after its day. */
+async function assertSound(store: ObjectStore, { seal, bytes }: PublicSeal): Promise<void> {
+  const { n, origin, prev } = seal
+  const pem = Buffer.from((await store.read(seals.keyOfOrigin(origin))) ?? []).toString()
+  const before = n === 1 ? null : await store.read(sealKey(n - 1))
+  const isSigned = parsePublicKey(pem)?.id === keyIdOf(origin) && seals.isSealedBy(pem, bytes)
+  if (isSigned && (before === null || seals.digestOfSeal(before) === prev)) return
+  const fault = `seal ${n} is not signed, or does not continue seal ${n - 1}`
+  refuse(fault, bring(`${store.url}, which was altered`))
 }
 
-/** The last signal or event of a record if Redis has it not, or with other bytes; null if it has both. */
-async function whatIsLost(redis: Redis, record: SealRecord): Promise<string | null> {
+/** Refuses if Redis has not the last signal or event of a record, or with other bytes. */
+async function assertKept(redis: Redis, record: seals.SealRecord): Promise<void> {
   const { events, last_signal, last_event } = record
-  const isLost = (found: string | null | undefined, digest: string | undefined) =>
-    digest !== undefined && (found == null || sha256(found) !== digest)
-  const seq = lastSeqOf(record)
-  if (isLost((await readSignal(redis, seq))?.body, last_signal)) return `signal ${seq}`
+  const assertIs = (what: string, found: string | null | undefined, digest: string | undefined) => {
+    if (digest !== undefined && (found == null || sha256(found) !== digest))
+      refuse(`Redis has not the ${what} that was sealed`, bring('Redis'))
+  }
+  const seq = seals.lastSeqOf(record)
+  assertIs(`signal ${seq}`, (await readSignal(redis, seq))?.body, last_signal)
   const event = await askRedis(() => redis.lindex(SEAL_EVENTS, events - 1))
-  return isLost(event, last_event) ? `event ${events} of a strategy` : null
+  assertIs(`event ${events} of a strategy`, event, last_event)
 }
 
 /**
  * Makes and publishes the next seal, or finishes one of which the record was made, and resolves with it; null if none is due.
  * `until` resolves at an instant. Throws SealRefusedError, RedisDownError or StoreError: nothing is lost, call it again later.
  */
-export async function sealOnce(
-  parts: SealParts,
-  until: (ms: number) => Promise<void>,
-): Promise<PublicSeal | null> {
+export async function sealOnce(parts: SealParts, until: (ms: number) => Promise<void>) {
   const begunMs = parts.now()
   const { newest, record: last, pending } = await assertMaySeal(parts)
   if (newest !== null) await putHead(parts.store, newest)
   const record = pending ?? (await makeRecord(parts, newest, last))
   if (record === null || Date.parse(record.to) > parts.now()) return null
-  await index(parts.redis, [record])
+  await index(parts.redis, record)
   const earliest = Math.max(Date.parse(record.to) + RECORD_AFTER_MS, begunMs) + PUBLISH_AFTER_MS
   const steps = Math.ceil(Math.max(0, parts.now() - earliest) / PUBLISH_AFTER_MS) // of work that took longer
   await until(earliest + steps * PUBLISH_AFTER_MS)
   return publish(parts, record, newest)
 }
 
-async function makeRecord(parts: SealParts, newest: PublicSeal | null, last: SealRecord | null) {
-  const toMs = Math.floor((parts.now() - RECORD_AFTER_MS) / SEAL_MS) * SEAL_MS
-  const fromMs = newest?.seal.toMs ?? toMs - SEAL_MS
+async function makeRecord(parts: SealParts, newest: PublicSeal | null, last: seals.SealRecord | null) {
+  const toMs = Math.floor((parts.now() - RECORD_AFTER_MS) / seals.SEAL_MS) * seals.SEAL_MS
+  const fromMs = newest?.seal.toMs ?? toMs - seals.SEAL_MS
   if (toMs <= fromMs) return null
-  const origin = last?.origin ?? originOf(parts.signer.keyId, toIsoInstant(parts.now()))
+  const origin = last?.origin ?? seals.originOf(parts.signer.keyId, toIsoInstant(parts.now()))
   const from = last ? progressOf(last) : { events: 0, after: await lastBefore(parts.redis, fromMs) }
   const record = await toNextRecord(parts, { n: (newest?.seal.n ?? 0) + 1, origin, fromMs, toMs }, last, from)
-  if (record.entry_seq < (newest?.seal.entrySeq ?? 0))
-    refuse(
-      `the log of versions ends with entry ${record.entry_seq}, before that of seal ${record.n - 1}`,
-      ANEW,
-    )
-  await parts.privateStore.create(recordKey(record.n), toJsonBytes(record), IMMUTABLE_JSON)
-  const found = await readRecord(parts, record.n) // another sealer may have been first
-  return found ?? refuse(`${parts.privateStore.url}/${recordKey(record.n)} is damaged`, `restore it; ${ANEW}`)
+  const { n, entry_seq } = record
+  if (entry_seq < (newest?.seal.entrySeq ?? 0))
+    refuse(`the log of versions ends with entry ${entry_seq}, before that of seal ${n - 1}`, ANEW)
+  const key = seals.recordKey(n)
+  await parts.privateStore.create(key, toJsonBytes(record), IMMUTABLE_JSON)
+  const found = await readRecord(parts, n) // another sealer may have been first
+  return found ?? refuse(`${parts.privateStore.url}/${key} is damaged`, `restore it; ${ANEW}`)
 }
 
 /** Read at once. */
@@ -173,9 +150,14 @@ export async function lastBefore(redis: Redis, ms: number): Promise<number> {
 }
 
 /** What the records before have: how many events, and which was the last signal. */
-export type Progress = Pick<SealRecord, 'events' | 'last_signal' | 'last_event'> & { readonly after: number }
+export type Progress = Pick<seals.SealRecord, 'events' | 'last_signal' | 'last_event'> & {
+  readonly after: number
+}
 
-export const progressOf = (record: SealRecord): Progress => ({ ...record, after: lastSeqOf(record) })
+export const progressOf = (record: seals.SealRecord): Progress => ({
+  ...record,
+  after: seals.lastSeqOf(record),
+})
 
 /**
  * The record of a seal: everything that was acknowledged before `toMs` and after `from`, behind the items `first`. The key is that
@@ -183,27 +165,27 @@ export const progressOf = (record: SealRecord): Progress => ({ ...record, after:
  */
 export async function toNextRecord(
   { redis, store, secret }: Omit<SealParts, 'now'>,
-  { n, origin, fromMs, toMs }: Pick<Seal, 'n' | 'origin' | 'fromMs' | 'toMs'>,
-  last: SealRecord | null,
+  { n, origin, fromMs, toMs }: Pick<seals.Seal, 'n' | 'origin' | 'fromMs' | 'toMs'>,
+  last: seals.SealRecord | null,
   from: Progress,
   first: readonly string[] = [],
-): Promise<SealRecord> {
+): Promise<seals.SealRecord> {
   const entry = await readHead(store)
   const signals = await signalsBetween(redis, from.after, toMs)
   const listed = await askRedis(() => redis.lrange(SEAL_EVENTS, from.events, -1))
-  const later = listed.findIndex(event => Date.parse(JSON.parse(event).at) >= toMs)
-  const events = later === -1 ? listed : listed.slice(0, later)
-  const [signal, event] = [signals.at(-1), events.at(-1)]
+  const isLater = (event: string) => Date.parse(JSON.parse(event).at) >= toMs
+  const events = listed.slice(0, listed.findIndex(isLater) >>> 0) // -1 is all
+  const [signal, event, date] = [signals.at(-1), events.at(-1), seals.dateOf({ toMs })]
   const facts = {
     ...{ n, origin, from: toIsoInstant(fromMs), to: toIsoInstant(toMs) },
     entry_seq: entry?.entry.seq ?? 0,
-    entry_sha256: entry === null ? NO_DIGEST : Buffer.from(entry.sha256, 'hex').toString('base64'),
-    day_key: last?.to.slice(0, 10) === dateOf({ toMs }) ? last.day_key : dayKeyOf(secret, dateOf({ toMs })),
+    entry_sha256: entry === null ? seals.NO_DIGEST : Buffer.from(entry.sha256, 'hex').toString('base64'),
+    day_key: last?.to.slice(0, 10) === date ? last.day_key : seals.dayKeyOf(secret, date),
     events: from.events + events.length,
     last_signal: signal === undefined ? from.last_signal : sha256(signal),
     last_event: event === undefined ? from.last_event : sha256(event),
   }
-  return toRecord(facts, from.after, [...first, ...signals, ...events])
+  return seals.toRecord(facts, from.after, [...first, ...signals, ...events])
 }
 
 /** The signals above a number, as they were delivered, up to the first one that is not before an instant. */
@@ -214,11 +196,11 @@ async function signalsBetween(redis: Redis, after: number, toMs: number): Promis
   return [...ready.map(({ body }) => body), ...rest]
 }
 
-/** The seals of records with signals can be found by the number of a signal. */
-async function index(redis: Redis, records: readonly SealRecord[]): Promise<void> {
-  const found = records.filter(record => lastSeqOf(record) > lastSeqOf({ batch: record.batch, items: [] }))
-  const entries = found.flatMap(record => [lastSeqOf(record), record.n])
-  if (entries.length > 0) await askRedis(() => redis.zadd(SEALS, ...entries))
+/** The seal of a record with signals can be found by the number of a signal. */
+async function index(redis: Redis, record: seals.SealRecord): Promise<void> {
+  const last = seals.lastSeqOf(record)
+  if (last > seals.lastSeqOf({ ...record, items: [] }))
+    await askRedis(() => redis.zadd(SEALS, last, record.n))
 }
 
 /** Puts into the index what a restored Redis lacks: the records back to the newest that it has. */
@@ -227,25 +209,25 @@ export async function repairIndex(parts: SealParts): Promise<void> {
   const newest = await readNewestSeal(key => parts.store.read(key))
   for (let n = newest?.seal.n ?? 0; n > 0; n--) {
     const record = await readRecord(parts, n)
-    if (record !== null && lastSeqOf(record) <= Number(top)) return
-    if (record !== null) await index(parts.redis, [record])
+    if (record !== null && seals.lastSeqOf(record) <= Number(top)) return
+    if (record !== null) await index(parts.redis, record)
   }
 }
 
 /** `newest` is the seal before. The head is last: what it names is there. */
 export async function publish(
   { redis, store, signer, now }: SealParts,
-  record: SealRecord,
+  record: seals.SealRecord,
   newest: PublicSeal | null,
 ) {
-  const seal = sealOf(record, newest?.digest ?? NO_DIGEST)
-  const bytes = signSeal(seal, signer)
+  const seal = seals.sealOf(record, newest?.digest ?? seals.NO_DIGEST)
+  const bytes = seals.signSeal(seal, signer)
   if (newest?.seal.origin !== seal.origin)
-    await createOnce(store, keyOfOrigin(seal.origin), Buffer.from(signer.publicKeyPem))
-  if (newest !== null && dateOf(newest.seal) !== dateOf(seal))
-    await createOnce(store, sealDayKey(dateOf(newest.seal)), await dayOf(store, newest))
+    await createOnce(store, seals.keyOfOrigin(seal.origin), Buffer.from(signer.publicKeyPem))
+  if (newest !== null && seals.dateOf(newest.seal) !== seals.dateOf(seal))
+    await createOnce(store, sealDayKey(seals.dateOf(newest.seal)), await dayOf(store, newest))
   await createOnce(store, sealKey(seal.n), bytes)
-  const published = { seal, bytes, digest: digestOfSeal(bytes) }
+  const published = { seal, bytes, digest: seals.digestOfSeal(bytes) }
   if (!(await store.has(sealKey(seal.n + 1)))) await putHead(store, published) // a slower one of two sealers
   const state = { n: seal.n, to: seal.toMs, refused: '', at: now() }
   await askAll(redis.multi().hset(SEAL_STATE, state).hdel(SEAL_STATE, 'restored'))
@@ -258,16 +240,14 @@ const isAt = async (store: ObjectStore, key: string, bytes: Uint8Array): Promise
 /** Creates an object, or makes sure that it is there with these bytes. */
 async function createOnce(store: ObjectStore, key: string, bytes: Uint8Array): Promise<void> {
   if ((await store.create(key, bytes, IMMUTABLE_TEXT)) || (await isAt(store, key, bytes))) return
-  refuse(
-    `${store.url}/${key} has other bytes`,
-    `stop a sealer with another private store, and restore it; ${ANEW}`,
-  )
+  const remedy = `stop a sealer with another private store, and restore it; ${ANEW}`
+  refuse(`${store.url}/${key} has other bytes`, remedy)
 }
 
 /** The seals of the day that the newest one ends. */
 async function dayOf(store: ObjectStore, newest: PublicSeal): Promise<Uint8Array> {
   const day: Uint8Array[] = []
-  for (let at = newest; dateOf(at.seal) === dateOf(newest.seal); ) {
+  for (let at = newest; seals.dateOf(at.seal) === seals.dateOf(newest.seal); ) {
     day.unshift(at.bytes)
     const key = sealKey(at.seal.n - 1)
     if (at.seal.n === 1) break
@@ -279,4 +259,67 @@ async function dayOf(store: ObjectStore, newest: PublicSeal): Promise<Uint8Array
 async function putHead(store: ObjectStore, { bytes }: PublicSeal): Promise<void> {
   const headers = { ...IMMUTABLE_TEXT, cache_control: 'max-age=30' }
   if (!(await isAt(store, SEAL_HEAD_KEY, bytes))) await store.replace(SEAL_HEAD_KEY, bytes, headers)
+}
+
+// The rhythm: beside the relay, every ten minutes, whatever there is to seal.
+
+/** How often it is looked whether the lease is ours by now. */
+const LOOK_MS = 5_000
+
+/** What failed is tried again after this time. */
+const RETRY_MS = 60_000
+
+type SealerWorld = SealParts & {
+  /** Whether this process has the lease of the relay. */
+  readonly hasLease: () => Promise<boolean>
+  /** Throws if the clock may be wrong. */
+  readonly assertClock: () => Promise<void>
+  /** Resolves after so many milliseconds, or when stopped. */
+  readonly pause: (ms: number) => Promise<void>
+  /** Has the time of the seals up to this one proven, as far as that is wanted. */
+  readonly anchor: (n: number) => Promise<void>
+  readonly stop: AbortSignal
+  readonly onError: (error: unknown) => void
+}
+
+/** Seals until it is stopped. Never rejects. */
+export async function runSealer(world: SealerWorld): Promise<void> {
+  const { now, stop, pause, onError } = world
+  let done: number | null = null // the last interval that is sealed
+  while (!stop.aborted) {
+    const due = Math.floor((now() - RECORD_AFTER_MS) / seals.SEAL_MS)
+    const nextMs = (due + 1) * seals.SEAL_MS + RECORD_AFTER_MS
+    try {
+      if (due !== done && (await world.hasLease())) {
+        await sealAll(world)
+        if (done === null) await repairIndex(world)
+        done = due
+      }
+      await pause(Math.min(nextMs - now(), LOOK_MS))
+    } catch (error) {
+      if (stop.aborted) return
+      onError(error)
+      await tolerate(noteRefusal(world, messageOf(error)), 'the log of the service says the same')
+      await pause(RETRY_MS)
+    }
+  }
+}
+
+/** Why nothing is sealed, from which the alert follows. */
+export const noteRefusal = ({ redis, now }: Pick<SealParts, 'redis' | 'now'>, refused: string) =>
+  askAll(redis.multi().hsetnx(SEAL_STATE, 'n', 0).hset(SEAL_STATE, { refused, at: now() }))
+
+/** Several are due if one was made and not published. */
+async function sealAll(world: SealerWorld): Promise<void> {
+  const { now, stop, pause, anchor, onError } = world
+  const until = async (ms: number): Promise<void> => {
+    while (now() < ms && !stop.aborted) await pause(Math.min(ms - now(), LOOK_MS))
+    stop.throwIfAborted() // the record stays, and the next start publishes it
+  }
+  for (;;) {
+    await world.assertClock()
+    const sealed = await sealOnce(world, until)
+    if (sealed === null) return
+    await anchor(sealed.seal.n).catch(onError)
+  }
 }

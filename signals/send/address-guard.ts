@@ -82,9 +82,8 @@ function checkHost(host: string, rules: AddressRules): void {
   }
   if (rules.allowLoopback && isLocalhost(host)) return
   const isName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/.test(host)
-  if (!isName || PRIVATE_SUFFIX.test(host)) {
+  if (!isName || PRIVATE_SUFFIX.test(host))
     throw new RefusedAddressError('its host is not a public name: expected one such as hooks.example.org')
-  }
 }
 
 /** Global unicast, the only block from which IANA assigns IPv6 networks. */
@@ -107,9 +106,7 @@ export function isPublicAddress(text: string): boolean {
   return address.match(GLOBAL_UNICAST) && !SPECIAL.some(block => address.match(block))
 }
 
-export function isLoopbackAddress(text: string): boolean {
-  return parseAddress(text)?.range() === 'loopback'
-}
+export const isLoopbackAddress = (text: string): boolean => parseAddress(text)?.range() === 'loopback'
 
 /** Null for anything but a plain address: sockets report no zones and no other notations. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {

@@ -188,12 +188,7 @@ function assertEnd(socket: Socket, target: Target, rules: AddressRules): void {
   }
 }
 
-function openTls(
-  host: string,
-  socket: Socket,
-  ca: string | undefined,
-  expired: AbortSignal,
-): Promise<Socket> {
+function openTls(host: string, socket: Socket, ca: string | undefined, expired: AbortSignal) {
   const name = isIP(host) === 0 ? { servername: host } : {} // TLS server names cannot be addresses
   const trust = ca === undefined ? {} : { ca }
   // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.

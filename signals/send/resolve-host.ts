@@ -29,9 +29,7 @@ export function createHostResolver(servers: readonly string[] = []): ResolveHost
     const [v4, v6] = [settle(used.resolve4(host)), settle(used.resolve6(host))]
     const resolution = merge(await Promise.all([inTime(v4, v6), inTime(v6, v4)]))
     // Reads the configuration again after a silence: the servers may have changed.
-    if (resolution.kind === 'unanswered' && used === resolver) {
-      resolver = createResolver(servers)
-    }
+    if (resolution.kind === 'unanswered' && used === resolver) resolver = createResolver(servers)
     return resolution
   }
 }

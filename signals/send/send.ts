@@ -8,14 +8,7 @@ import { type LoggedSignal, signalIdOf } from '../log/read-log.ts'
 import { type AddressRules, checkUrl } from './address-guard.ts'
 import { type ConnectOptions, createGuardedConnect } from './guarded-connect.ts'
 import { BROKEN_OFF, isOurs, type Outcome, reasonOf } from './outcome.ts'
-import {
-  ATTEMPT_TIMEOUT_MS,
-  IDLE_CONNECTION_MS,
-  KEPT_ANSWER_CHARACTERS,
-  LONGEST_IDLE_CONNECTION_MS,
-  MOST_ANSWER_BYTES,
-  MOST_HEADER_BYTES,
-} from './policy.ts'
+import * as policy from './policy.ts'
 import { type Delivery, signedHeaders } from './sign.ts'
 
 export type Post = {
@@ -42,7 +35,7 @@ export function createSender(options: ConnectOptions) {
   /** What came within the deadline. */
   const ask = async (target: Target, post: Post): Promise<Received> => {
     let exchange: Exchange
-    const stopTimer = startTimer(ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(BROKEN_OFF.timeout))
+    const stopTimer = startTimer(policy.ATTEMPT_TIMEOUT_MS, () => exchange.breakOff(BROKEN_OFF.timeout))
     for (;;) {
       const connections = pools.of(target.origin)
       const { opened } = connections
@@ -116,9 +109,9 @@ type Connections = { readonly pool: Pool; opened: number }
 const POOL_SETTINGS: Pool.Options = {
   allowH2: false, // one request at a time per client, and a smaller parser to trust
   connections: null, // clients may share a platform, and none should wait for another: the slots are the limit
-  maxHeaderSize: MOST_HEADER_BYTES,
-  keepAliveTimeout: IDLE_CONNECTION_MS,
-  keepAliveMaxTimeout: LONGEST_IDLE_CONNECTION_MS,
+  maxHeaderSize: policy.MOST_HEADER_BYTES,
+  keepAliveTimeout: policy.IDLE_CONNECTION_MS,
+  keepAliveMaxTimeout: policy.LONGEST_IDLE_CONNECTION_MS,
   headersTimeout: 0, // the deadline of the attempt covers both
   bodyTimeout: 0,
 }
@@ -182,7 +175,7 @@ function excerptOf({ head, bytes }: Received, secrets: readonly string[]): strin
   if (bytes.length === 0) return ''
   const coding = head?.headers['content-encoding'] ?? 'identity'
   if (coding !== 'identity') return '(compressed, not read)'
-  return redact(Buffer.from(bytes).toString('utf8'), secrets, KEPT_ANSWER_CHARACTERS)
+  return redact(Buffer.from(bytes).toString('utf8'), secrets, policy.KEPT_ANSWER_CHARACTERS)
 }
 
 type Head = {
@@ -214,7 +207,7 @@ function startExchange(dispatcher: Dispatcher, request: Dispatcher.DispatchOptio
   const end = (error: Error | null): void =>
     resolve({
       head,
-      bytes: Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES),
+      bytes: Buffer.concat(chunks).subarray(0, policy.MOST_ANSWER_BYTES),
       isSent: controller !== null,
       error,
     })
@@ -230,7 +223,7 @@ function startExchange(dispatcher: Dispatcher, request: Dispatcher.DispatchOptio
     onResponseData(given, chunk) {
       chunks.push(chunk)
       size += chunk.length
-      if (size < MOST_ANSWER_BYTES) return
+      if (size < policy.MOST_ANSWER_BYTES) return
       end(null)
       given.abort(new Error('the answer is long enough'))
     },

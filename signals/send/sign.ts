@@ -83,9 +83,8 @@ export const createWebhookSecret = (drawBytes: RandomBytes): string =>
 /** The bytes after the prefix: the key of Standard Webhooks. */
 export function keyOfSecret(text: string): Buffer {
   const key = Buffer.from(text.slice(PREFIX.length), 'base64')
-  if (!text.startsWith(PREFIX) || key.length !== SECRET_BYTES) {
+  if (!text.startsWith(PREFIX) || key.length !== SECRET_BYTES)
     throw new Error(`a webhook secret is ${PREFIX} and ${SECRET_BYTES} bytes in base64: create a new one`)
-  }
   return key
 }
 
@@ -107,13 +106,12 @@ export function rotateSecrets(
   const older = secrets
     .map(secret => ({ ...secret, expiresAtMs: Math.min(secret.expiresAtMs ?? endMs, endMs) }))
     .filter(secret => isLive(secret, nowMs))
-  if (older.length >= MOST_LIVE_SECRETS) {
+  if (older.length >= MOST_LIVE_SECRETS)
     throw new ApiError(
       'conflict',
       `${older.length} secrets of this webhook sign already, and ${MOST_LIVE_SECRETS} are the most: wait until one ` +
         'expires, or rotate without an overlap',
     )
-  }
   return [{ text, expiresAtMs: null }, ...older]
 }
 

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { instantOf, instantOrNull } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/clients.ts'
-import { haltedAliases, type LiveStatus, readStatus } from '../live/live-record.ts'
+import { haltedAliases, readStatus } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { dueCounts, LANES } from '../outbox/outbox.ts'
 import { RECORDS } from '../outbox/records.ts'
@@ -10,17 +10,7 @@ import { type Condition, probeAtMs, SOUND } from '../outbox/webhook-condition.ts
 import { shownOf, toSetter } from '../outbox/webhooks.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
-import {
-  CLIENTS,
-  EVERY_ALIAS,
-  HEAD,
-  LIVE_ALIASES,
-  LOG,
-  RELAY_CURSOR,
-  RELAY_LEASE,
-  SEAL_STATE,
-  WEBHOOKS,
-} from '../redis/keys.ts'
+import * as keys from '../redis/keys.ts'
 import { runScript, toRecord } from '../redis/script.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
@@ -39,8 +29,8 @@ export async function readOverview(parts: OverviewParts) {
     await Promise.all([
       readHead(redis, parts.newEpoch),
       readRedisHealth(redis),
-      askRedis(() => redis.get(RELAY_CURSOR)),
-      askRedis(() => redis.exists(RELAY_LEASE)),
+      askRedis(() => redis.get(keys.RELAY_CURSOR)),
+      askRedis(() => redis.exists(keys.RELAY_LEASE)),
       dueCounts(redis, parts.clock.now()),
       readAllClients(redis),
       readLive(redis, parts.aliases(), parts.clock.now()),
@@ -74,7 +64,7 @@ const MOST_COUNTED = 200
 
 /** How many signals the log has after a number; of many, not more than this. Numbers that were never given count for none. */
 async function readLag(redis: Redis, cursor: number, newest: number): Promise<number> {
-  const found = await askRedis(() => redis.xrange(LOG, `(${cursor}-0`, '+', 'COUNT', MOST_COUNTED))
+  const found = await askRedis(() => redis.xrange(keys.LOG, `(${cursor}-0`, '+', 'COUNT', MOST_COUNTED))
   const last = Number.parseInt(found.at(-1)?.[0] ?? '0', 10)
   return found.length < MOST_COUNTED ? found.length : found.length + Math.max(0, newest - last)
 }
@@ -84,7 +74,7 @@ const CONTINUED_SHOWN_MS = 3_600_000
 
 /** Where the log was continued of late, because its end may have been lost; else null. */
 async function readContinued(redis: Redis, nowMs: number) {
-  const text = await askRedis(() => redis.hget(HEAD, 'continued'))
+  const text = await askRedis(() => redis.hget(keys.HEAD, 'continued'))
   const [last = 0, above = 0, atMs = 0] = (text ?? '').split(' ').map(Number) // written by open-log.ts
   return nowMs - atMs < CONTINUED_SHOWN_MS ? { last, above, atMs } : null
 }
@@ -93,7 +83,7 @@ export type SealState = NonNullable<Awaited<ReturnType<typeof readSealState>>>
 
 /** The newest seal, 0 before the first, and why none is signed now, as the sealer wrote it; null if there is no sealer. */
 export async function readSealState(redis: Redis, nowMs: number) {
-  const { n, to = 0, refused = '', at } = await askRedis(() => redis.hgetall(SEAL_STATE))
+  const { n, to = 0, refused = '', at } = await askRedis(() => redis.hgetall(keys.SEAL_STATE))
   if (n === undefined) return null
   const toMs = Number(to) || null
   const age_seconds = toMs && Math.max(0, Math.round((nowMs - toMs) / 1_000))
@@ -107,15 +97,11 @@ export async function readSealState(redis: Redis, nowMs: number) {
 }
 
 /** The strategies that have run live, fired or are halted, sorted, whether they are in the served dataset or not. */
-export async function readLive(
-  redis: Redis,
-  aliases: ReadonlySet<string>,
-  nowMs: number,
-): Promise<readonly LiveStatus[]> {
-  const begun = await askRedis(() => redis.smembers(LIVE_ALIASES))
+export async function readLive(redis: Redis, aliases: ReadonlySet<string>, nowMs: number) {
+  const begun = await askRedis(() => redis.smembers(keys.LIVE_ALIASES))
   const seen = new Set([...(await firedAliases(redis)), ...(await haltedAliases(redis))])
   const known = new Set([...aliases, ...begun, ...seen])
-  known.delete(EVERY_ALIAS)
+  known.delete(keys.EVERY_ALIAS)
   const all = await Promise.all([...known].sort().map(alias => readStatus(redis, alias, nowMs)))
   return all.filter(({ alias, last_bar_close }) => last_bar_close !== null || seen.has(alias))
 }
@@ -154,7 +140,7 @@ type Webhooks = ReadonlyMap<string, WebhookState>
 
 /** Every client, by id, and the webhooks of those that have one. */
 export const readAllClients = async (redis: Redis): Promise<readonly [readonly Client[], Webhooks]> =>
-  readBlocks(redis, (await askRedis(() => redis.smembers(CLIENTS))).sort())
+  readBlocks(redis, (await askRedis(() => redis.smembers(keys.CLIENTS))).sort())
 
 /** The webhooks of some clients; clients without one are left out. */
 export const readWebhookStates = async (redis: Redis, clients: readonly string[]): Promise<Webhooks> =>
@@ -165,7 +151,7 @@ async function readBlocks(redis: Redis, ids: readonly string[]): Promise<readonl
   const webhooks = new Map<string, WebhookState>()
   for (let from = 0; from < ids.length; from += BLOCK) {
     const block = ids.slice(from, from + BLOCK)
-    const values = await runScript(redis, STATES_SCRIPT, [WEBHOOKS], ...block)
+    const values = await runScript(redis, STATES_SCRIPT, [keys.WEBHOOKS], ...block)
     for (const [i, [hook, record, owed]] of (values as [string, string, number][]).entries()) {
       const id = block[i]!
       const client = clientOfText(record, id)

@@ -15,8 +15,6 @@ const BEYOND = Number.MAX_SAFE_INTEGER
 
 const BLOCK = 200
 
-export type ShownSignal = Awaited<ReturnType<typeof recentSignals>>['rows'][number]
-
 type DeliveryRow = {
   readonly seq: number
   readonly client: string
@@ -72,11 +70,7 @@ export const showSignal = ({ seq, body, onlyFor, atMs }: LoggedSignal) => ({
  * The newest deliveries that match. A search ends after a bounded number of signals even with few matches; `next` is
  * where to continue.
  */
-export async function recentDeliveries(
-  redis: Redis,
-  filter: DeliveryFilter,
-  mostLookedAt = MOST_LOOKED_AT,
-): Promise<Page<DeliveryRow>> {
+export async function recentDeliveries(redis: Redis, filter: DeliveryFilter, mostLookedAt = MOST_LOOKED_AT) {
   const { keeps = () => true } = filter
   const rows: DeliveryRow[] = []
   const most = filter.seq === undefined ? BLOCK : 1
@@ -104,11 +98,7 @@ const isWanted = (
 type Outbox = ReadonlyMap<string, DeliveryState>
 
 /** For one client only its own states are read. */
-async function readOutboxes(
-  redis: Redis,
-  signals: readonly LoggedSignal[],
-  client: string | undefined,
-): Promise<readonly Outbox[]> {
+async function readOutboxes(redis: Redis, signals: readonly LoggedSignal[], client: string | undefined) {
   if (client === undefined) return Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
   const states = await readDeliveries(redis, signals, client)
   return states.map(state => new Map(state === null ? [] : [[client, state]]))
@@ -116,7 +106,7 @@ async function readOutboxes(
 
 export const rowsOf = (
   { seq, alias, atMs }: LoggedSignal,
-  outbox: ReadonlyMap<string, DeliveryState>,
+  outbox: Outbox,
   { client, status }: Pick<DeliveryFilter, 'client' | 'status'> = {},
 ): DeliveryRow[] =>
   [...outbox]

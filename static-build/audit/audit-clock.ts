@@ -52,11 +52,8 @@ const listing = z.object({
 })
 
 /** A file that is missing or altered is the fault of another check. */
-async function sinceFaults(
-  reader: PublicReader,
-  { version, artifacts }: Manifest,
-  entries: readonly LoggedEntry[],
-): Promise<readonly Fault[]> {
+async function sinceFaults(reader: PublicReader, manifest: Manifest, entries: readonly LoggedEntry[]) {
+  const { version, artifacts } = manifest
   const artifact = artifacts.find(({ url }) => url === '/v1/strategies')
   if (artifact === undefined) return []
   const place = filePlace(version, artifact)
@@ -77,11 +74,7 @@ async function sinceFaults(
 }
 
 /** A line for each entry. One without a time stamp is no fault, and neither is a late one: both are named. */
-export async function auditStamps(
-  reader: PublicReader,
-  entries: readonly AuditedEntry[],
-  caFile: string,
-): Promise<Check> {
+export async function auditStamps(reader: PublicReader, entries: readonly AuditedEntry[], caFile: string) {
   const subjects = entries.map(({ entry, sha256 }) => ({
     ...{ name: `entry ${entry.seq}`, of: ` of ${entry.at}`, place: anchorPlace(sha256), sha256 },
   }))
@@ -119,12 +112,8 @@ export async function provenTimes(reader: PublicReader, subjects: readonly Subje
   }
 }
 
-async function stampOf(
-  reader: PublicReader,
-  { name, of = '', place, sha256 }: Subject,
-  caFile: string,
-  file: string,
-): Promise<Stamp | Fault> {
+async function stampOf(reader: PublicReader, subject: Subject, caFile: string, file: string) {
+  const { name, of = '', place, sha256 } = subject
   const without = (why: string) => ({ line: `${name}${of}: ${why}`, at: null })
   const bytes = await tryRead(reader, place)
   if (bytes === null) return without('no time stamp')

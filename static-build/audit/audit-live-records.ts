@@ -61,9 +61,9 @@ export async function checkRecords(
     else faults.push(...found.faults)
     if (typeof found !== 'string' && live.has(id)) notes.push(found.summary)
   }
-  const hidden = [...live.keys()]
-    .filter(id => !listed.some(each => each.id === id))
-    .map(id => `${id} was live and is not in the catalogue: its seals alone are known`)
+  const hidden = chain.absent.map(
+    id => `${id} was live and is not in the catalogue: its seals alone are known`,
+  )
   const summary = `${live.size} strategies were live, ${hidden.length} of them not in the catalogue; /live and /trades follow from the seals`
   return { check: checkOf('live', summary, faults, [...notes, ...hidden]), hidden }
 }

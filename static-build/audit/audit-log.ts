@@ -17,10 +17,7 @@ const MOST_ENTRIES = 100_000
 /** An entry with the bytes that its signature is of. */
 export type AuditedEntry = LoggedEntry & { readonly bytes: Uint8Array }
 
-/**
- * Reads the log from its first entry until one is missing, and checks each entry against the one before.
- * Returns the entries that could be read, oldest first.
- */
+/** Reads the log until an entry is missing, and checks each against the one before. Returns those that are sound, oldest first. */
 export async function auditLog(reader: PublicReader, progress: Progress) {
   const least = await attempt(reader.leastEntries())
   // An unreadable hint is a fault: without it readers do not notice that the newest entries are withheld.
@@ -39,9 +36,8 @@ export async function auditLog(reader: PublicReader, progress: Progress) {
 /** What is wrong with the end of the log: empty, shorter than the hint says, or endless. */
 function endFaults(reader: PublicReader, length: number, least: number): readonly Fault[] {
   const next = entryPlace(length + 1)
-  if (length >= MOST_ENTRIES) {
+  if (length >= MOST_ENTRIES)
     return [faultAt(reader, next, 'of another form', 'is there: a log of so many entries is none of nights')]
-  }
   if (length >= least && length > 0) return []
   if (least === 0) return [faultAt(reader, next, 'missing', 'is missing: nothing is published there')]
   const rest =
@@ -104,9 +100,8 @@ function whyNotNext(
   manifests: ReadonlyMap<string, string>,
 ): string | null {
   const isNeighbour = entry.seq === (before?.entry.seq ?? 0) + 1
-  if (isNeighbour && entry.prev_entry_sha256 !== (before?.sha256 ?? null)) {
+  if (isNeighbour && entry.prev_entry_sha256 !== (before?.sha256 ?? null))
     return `does not continue entry ${entry.seq - 1}, which has another digest: one of the two was altered`
-  }
   const known = manifests.get(entry.version)
   if (known === undefined || known === entry.manifest_sha256) return null
   return `names another manifest of ${entry.version} than an entry before it: a version never changes`

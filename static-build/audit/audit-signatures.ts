@@ -4,7 +4,7 @@ import { parseJson } from '#storage/json-bytes.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { isSignedBy, parsePublicKey } from '#storage/signature.ts'
 import type { AuditedEntry } from './audit-log.ts'
-import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
+import { absenceOf, type Fault, faultAt, toCheck } from './check.ts'
 import {
   entryPlace,
   entrySignaturePlace,
@@ -31,10 +31,7 @@ export type Trust =
   /** These, whatever is published. */
   | { readonly kind: 'keys'; readonly keys: readonly TrustedKey[] }
 
-export async function auditKeys(
-  reader: PublicReader,
-  trust: Trust,
-): Promise<{ readonly keyring: Keyring; readonly check: Check }> {
+export async function auditKeys(reader: PublicReader, trust: Trust) {
   const { keys: published, faults } = await readPublishedKeys(reader)
   const { trusted, unknown } = choose(published, trust)
   const absent = unknown.map(digits =>
@@ -57,9 +54,7 @@ function choose(published: readonly TrustedKey[], trust: Trust) {
 }
 
 /** The keys that are published beside the versions; none if nothing is signed. */
-async function readPublishedKeys(
-  reader: PublicReader,
-): Promise<{ readonly keys: readonly TrustedKey[]; readonly faults: readonly Fault[] }> {
+async function readPublishedKeys(reader: PublicReader) {
   const found = await tryRead(reader, keysPlace)
   if (found === null) return { keys: [], faults: [] }
   if (!(found instanceof Uint8Array)) return { keys: [], faults: [absenceOf(reader, keysPlace, found)] }
@@ -102,9 +97,8 @@ export async function verdictOn(
 
 function wrongSigner({ trusted, published }: Keyring, bytes: Uint8Array, signature: Uint8Array): string {
   const other = signerOf(published, bytes, signature)
-  if (other !== null) {
+  if (other !== null)
     return `is signed with the key ${other.id}, which is none of those that are trusted here: name it too if you trust it`
-  }
   if (trusted.length === 0) return 'is signed, and no public key is there to verify it with'
   return `has a signature that is not of its bytes under the key ${trusted.map(({ id }) => id).join(' or ')}`
 }

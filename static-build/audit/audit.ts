@@ -135,10 +135,7 @@ type Audited = {
   readonly isDemanded: boolean
 }
 
-/**
- * A version from its manifest to the last of its files. A manifest that is gone means that the version was
- * removed, unless it must exist: `prune` removes the manifest first, and the remaining files are not served.
- */
+/** A version to the last of its files. Without its manifest, which `prune` removes first, it was removed, or must exist. */
 async function auditVersion(order: AuditOrder, audited: Audited): Promise<readonly Check[]> {
   const { reader, privateStore, progress } = order
   const { publication, isDemanded, entries } = audited
@@ -150,10 +147,8 @@ async function auditVersion(order: AuditOrder, audited: Audited): Promise<readon
   const found = await findManifest({ read: async () => bytes }, publication)
   if (found.fault !== null) return [unreadable(version, faultAt(reader, place, found.fault, found.what))]
   const { manifest } = found
-  if (!isOwnFiles(manifest))
-    return [
-      unreadable(version, faultAt(reader, place, 'of another form', 'names files outside of its version')),
-    ]
+  const outside = faultAt(reader, place, 'of another form', 'names files outside of its version')
+  if (!isOwnFiles(manifest)) return [unreadable(version, outside)]
   return [
     await checkSignature(reader, audited, bytes),
     await auditDocuments(reader, manifest),
@@ -177,11 +172,9 @@ async function removed(reader: PublicReader, version: string): Promise<Check> {
   return toCheck('manifest', version, 'removed', [], rest === null ? [] : [note])
 }
 
-async function checkSignature(
-  reader: PublicReader,
-  { keyring, isSigned, publication: { version } }: Audited,
-  bytes: Uint8Array,
-): Promise<Check> {
+async function checkSignature(reader: PublicReader, audited: Audited, bytes: Uint8Array): Promise<Check> {
+  const { keyring, isSigned, publication } = audited
+  const { version } = publication
   const place = manifestPlace(version)
   const verdict = await verdictOn(reader, keyring, place, bytes, manifestSignaturePlace(version))
   const check = (how: string, faults: readonly Fault[]): Check =>
@@ -193,11 +186,7 @@ async function checkSignature(
 }
 
 /** Checks every object of a version, public and private, against its manifest alone. */
-export async function auditFilesOf(
-  { store, privateStore }: Stores,
-  manifest: Manifest,
-  progress: Progress,
-): Promise<readonly Check[]> {
+export async function auditFilesOf({ store, privateStore }: Stores, manifest: Manifest, progress: Progress) {
   const reader = createStoreReader(store)
   return [
     await auditDocuments(reader, manifest),
@@ -238,11 +227,8 @@ async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNam
     files.length > 0 &&
     faults.length === files.length &&
     faults.every(({ what }) => what === 'missing' || what === 'unreadable')
-  if (isNamed || !isAbsent)
-    return [
-      toCheck('snapshot', version, `${files.length} private files`, faults),
-      ...(await auditProgram(reader, manifest)),
-    ]
+  const check = toCheck('snapshot', version, `${files.length} private files`, faults)
+  if (isNamed || !isAbsent) return [check, ...(await auditProgram(reader, manifest))]
   const note = `the snapshot of ${version} is not in ${privateStore.url}, and was not looked at: name its store with --private-store`
   return [toCheck('snapshot', version, 'not looked at', [], [note])]
 }

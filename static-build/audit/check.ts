@@ -73,11 +73,7 @@ export const isFault = (found: Uint8Array | Fault): found is Fault => !(found in
 export const OTHER_DIGEST = 'is altered: its digest is not the one in the manifest'
 
 /** The same of one that must have a digest. */
-export async function demandPublished(
-  reader: PublicReader,
-  place: Place,
-  digest: string,
-): Promise<Uint8Array | Fault> {
+export async function demandPublished(reader: PublicReader, place: Place, digest: string) {
   const bytes = await demand(reader, place)
   if (isFault(bytes) || sha256(bytes) === digest) return bytes
   return faultAt(reader, place, 'altered', OTHER_DIGEST)

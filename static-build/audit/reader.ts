@@ -196,9 +196,8 @@ async function follow(url: URL, signal: AbortSignal): Promise<Response | null> {
     const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
     if (location === null) return answerOf(response)
     const next = new URL(location, at)
-    if (next.origin !== url.origin) {
+    if (next.origin !== url.origin)
       throw new Error(`it redirects to another origin, ${next.origin}: name that address if you trust it`)
-    }
     at = next
   }
   throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)

@@ -35,10 +35,9 @@ export function liveRecordsOf(
     }
     return [id, record] as const
   })
-  return {
-    seals: toSealsRecord(opened, seals),
-    live: new Map(records.filter(([, record]) => isLive(record))),
-  }
+  const live = new Map(records.filter(([, record]) => isLive(record)))
+  const absent = [...live.keys()].filter(id => id !== '*' && !barMinutes.has(id))
+  return { seals: { ...toSealsRecord(opened, seals), absent }, live }
 }
 
 const isLive = ({ signals, events }: LiveRecord): boolean =>
@@ -64,7 +63,10 @@ function toEvent({ n, item, sealedMs }: OpenedItem, position: number) {
   ] satisfies (Of<LiveEvent> & { position: number })[]
 }
 
-function toSealsRecord({ openedTo, lost, skipped, stamps }: Opened, all: readonly PublicSeal[]): SealsRecord {
+function toSealsRecord(
+  { openedTo, lost, skipped, stamps }: Opened,
+  all: readonly PublicSeal[],
+): Omit<SealsRecord, 'absent'> {
   const seals = all.filter(({ seal }) => openedTo !== null && dateOf(seal) <= openedTo)
   const newest = seals.at(-1)
   return {

@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
+import { sealKey } from '#core/contract/seals.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
@@ -170,6 +171,7 @@ a port that another program has -> ${/^problem of ports: .*another program has p
 a certificate that clients refuse -> ${/^problem of certificates: .*SELF_SIGNED/} -> ${refusedCertificate}
 a host that this machine does not have -> ${/^problem of ports: .*cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/} -> ${async () => ({ HOST: '192.0.2.1', HISTORY_PORT: await listen(createServer()) })}
 a public address that answers without TLS -> ${/^problem of certificates: .*no TLS there/} -> ${plainServer}
+sealed signals of a book without an embargo -> ${/^warning of openings: the embargo is 0: .*embargo_days .*SEALS=off/} -> ${() => writeFiles(fileURLToPath(stores.url), { [sealKey(1)]: '' })}
 a public address at which nothing listens -> ${/^problem of certificates: .*cannot be reached/} -> ${async () => ({ PUBLIC_BASE_URL: 'https://127.0.0.1:9' })}
 a Redis that does not answer -> ${/^problem of redis: .*Redis cannot be reached \(connect ECONNREFUSED.*REDIS_URL/} -> ${async () => ({ REDIS_URL: 'redis://127.0.0.1:9' })}`
 

@@ -305,12 +305,12 @@ test('a sheet has each live entry under what became of it, both records, both cl
     .replaceAll('&#39;', "'")
     .replaceAll(/ (?=[,:;.] )/g, '')
   for (const part of [
-    " Live Signals as they were sealed, by the publisher's own clock, with time stamps by TSA, and opened 11 days later, beside the entries of the replay.",
-    "In time: before the next close of the bars and within 15 minutes of the fill, which is always the replay's. At base risk, all live days.",
+    " Live Signals as they were sealed, by the publisher's own clock, with time stamps that name TSA, as the publisher states, and opened 11 days later, beside the entries of the replay.",
+    'In time: before the next close of the bars and within 15 minutes of the fill. Only side and time of entries are judged: fill, size, price and exit are those of the record. Who fired is as the publisher states. At base risk, all live days.',
     '11 entries judged 10 Jan 2024 20 May 2024 Sealed in time 3 Late 2 Missed 3 Halted 1 By hand 2 Sealed without a trade 0 Gaps between seals 1',
     'As sealed, 6 of 132 days have no return: only other entries were open. 0 shared with one in time are kept. Tracking error 3.1 %.',
     'Live since 10 January 2024: 132 days, 130 of them without a gap between seals',
-    "median 10.0 min, 99 % within 90.0 min, by the publisher's own clock; median 50.0 min, 99 % within 130.0 min, by a time stamp of TSA",
+    "median 10.0 min, 99 % within 90.0 min, by the publisher's own clock; 7 of 7 with a time stamp, as the publisher states: median 50.0 min, 99 % within 130.0 min",
     '14 Mar 2024: fired by hand by bob, the last of 2 times 25 Feb 2024: all strategies: resume by ann 24 Feb 2024: all strategies: halt by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: live by ann.',
     '52 000 seals since 9 January 2024, opened up to 20 May 2024, with 1 gap; 1 cannot be opened: The secret was lost.; 2 signal numbers in no seal, although later ones are sealed. Origin highwater/0123456789abcdef/20230505T000000Z from seal 1',
     'highwater verify-live ADDRESS or openssl and Python',
@@ -328,7 +328,7 @@ test('the verdict, the section and the book say from when to when a strategy is 
     verdictOf({ ...liveStrategy, ...given }, { seals, ...dataset })[4]
   const counts = '3 of 11 entries sealed in time, 2 late, 3 missed, 1 halted, 2 by hand'
   expect(of({})).toBe(
-    `Live: since 10 January 2024 ${counts} by the publisher's own clock, with time stamps by TSA`,
+    `Live: since 10 January 2024 ${counts} by the publisher's own clock, with time stamps that name TSA, as the publisher states`,
   )
   const own = { ...seals, stamped_by: null }
   expect(of({}, { synthetic: true, seals: own })).toMatch(
@@ -338,7 +338,7 @@ test('the verdict, the section and the book say from when to when a strategy is 
   const ended = { live: { ...live, events: [...live.events, end] } }
   expect(of(ended)).toMatch(/^Live: 10 January 2024 to 30 April 2024 3 of 11 entries/)
   expect(of({ trades: [] })).toBe(
-    "Live: since 10 January 2024 no entry to judge yet, 7 sealed without a trade by the publisher's own clock, with time stamps by TSA",
+    "Live: since 10 January 2024 no entry to judge yet, 7 sealed without a trade by the publisher's own clock, with time stamps that name TSA, as the publisher states",
   )
   const tried = {
     ...live,
@@ -358,7 +358,7 @@ test('the verdict, the section and the book say from when to when a strategy is 
     /Simulated : prices, signals and times are made up.* no time stamp .*Simulated live trading: 52.000 seals/s,
   )
   expect(page(false)).toMatch(
-    />Live trading: 52.000 seals .*, with 1 gap; .* by the publisher.*, with time stamps by TSA\.</,
+    />Live trading: 52.000 seals .*, with 1 gap; .* by the publisher.*, with time stamps that name TSA, as the publisher states\. 2 strategies were live and are not in the catalogue: fir, yew\.</,
   )
 })
 

@@ -92,7 +92,7 @@ test('the live records of a snapshot have what was opened up to its window: sign
     id === 'oak' ? 240 : null,
   )
   expect(dataset.seals).toEqual({
-    ...{ since: BEGIN, opened_to: DAYS[2], seals: 65, lost: [], skipped: [], stamped_by: null },
+    ...{ since: BEGIN, opened_to: DAYS[2], seals: 65, lost: [], skipped: [], stamped_by: null, absent: [] },
     newest: { n: 65, digest: chain.all[64]!.digest },
     gaps: expect.objectContaining({ length: 65 }),
     origins: [{ origin: `highwater/${chain.signer.keyId}/20240529T060000Z`, n: 1 }],

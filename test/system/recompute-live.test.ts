@@ -59,6 +59,7 @@ function itemsByTime(): Readonly<Record<string, readonly string[]>> {
       ['halt', '*', 100],
       ['resume', '*', 140],
       ['halt', 'alder', 160],
+      ['live', 'elm', 165],
     ] as const),
     ...([
       ['resume', 'alder', 190],
@@ -159,6 +160,7 @@ describe.skipIf(!isThere)(`live.py${isThere ? '' : ` (skipped: no ${DEBIAN_PYTHO
         true,
       ])
       expect([seals.lost, seals.skipped, seals.origins].map(list => list.length)).toEqual([1, 1, 2])
+      expect(seals.absent).toEqual(['elm'])
       expect([figures.days_left_out > 0, figures.days_shared > 0]).toEqual([true, true])
     }
   })

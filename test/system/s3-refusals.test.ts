@@ -69,8 +69,6 @@ const isOf = (method: string, part: string) => (asked: Asked) =>
 /** Each is met later in a build than the one before it. */
 const LOST = casesOf<[string, Fault, (asked: Asked) => boolean, RegExp]>`
 the service answers 500 to an artifact -> error 500 -> ${isOf('PUT', `${NEXT_FOLDER}summary.json`)} -> ${/cannot create s3:\S+summary\.json\S*: the service answered 500 \(InternalError\) in 7 tries: run the command/}
-an artifact is read back cut short -> body cut -> ${isOf('GET', `${NEXT_FOLDER}summary.json`)} -> ${/cannot read s3:\S+summary\.json\S*: the connection broke off in the middle of the object/}
-the connection ends before the manifest is acknowledged -> answer lost -> ${isOf('PUT', `${NEXT_FOLDER}manifest.json`)} -> ${/cannot create s3:\S+manifest\.json: the connection broke off \(ECONNRESET\) in 7 tries: run the command/}
 the pointer log cannot be appended to -> error 500 -> ${isOf('PUT', '/v1/pointer/0000000002.json')} -> ${/cannot create s3:\S+\/v1\/pointer\/0000000002\.json: the service answered 500/}`
 
 test('a build that loses its bucket at any step fails with the reason, the same command goes on from there, and it finishes', async () => {

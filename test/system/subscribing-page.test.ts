@@ -165,7 +165,7 @@ test('the page of the receivers names every setting that their examples read', (
   for (const path of ['typescript/receiver.ts', 'python/receiver.py']) {
     const names = read(path).matchAll(/(?:env\.|required\(['"]|environ\.get\(")([A-Z][A-Z_]+)/g)
     const settings = new Set([...names].map(([, name = '']) => name))
-    expect(settings.size).toBe(11)
+    expect(settings.size).toBe(12)
     for (const name of settings) expect(read('README.md')).toContain(`\`${name}\``)
   }
 })

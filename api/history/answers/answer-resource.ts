@@ -91,10 +91,7 @@ async function readPublished(
   return { answer, path: artifact.url }
 }
 
-/**
- * The parameters of a request in canonical form. Refuses in the order of the contract: an unknown strategy in the path,
- * then every invalid parameter at once, then an unknown id in `ids`.
- */
+/** Canonical parameters. Refuses in the order of the contract: an unknown strategy, all invalid parameters, an unknown id in `ids`. */
 function resolveParams(route: DatasetRoute, snapshot: Snapshot, sid: string, query: URLSearchParams): Params {
   if (route.group === 'strategy') findStrategy(snapshot, sid)
   const { params, problems } = parseParams(route.query, query, route.others)
@@ -118,10 +115,7 @@ const send = (
 ): Response | Promise<Response> =>
   'bytes' in answer ? sendReady(c, answer, caching, more) : sendStreamed(c, parts, answer, caching, more)
 
-/**
- * An answer that is made while it is sent, or 304 if the client has it. Its headers wait for its first bytes, so that an
- * answer that cannot be made is refused in the envelope.
- */
+/** An answer that is made while it is sent, or 304. Its headers wait for its first bytes: what cannot be made is refused. */
 async function sendStreamed(
   c: Exchange,
   parts: HistoryParts,
@@ -143,10 +137,7 @@ async function sendStreamed(
   return new Response(stream, { headers: { ...headers(), ...own } })
 }
 
-/**
- * Resets the connection of a request in the middle of its answer: a client of HTTP/1.0 takes any other end for the end of
- * the answer. Null if there is no connection.
- */
+/** Resets the connection in the middle of an answer: HTTP/1.0 takes any other end for that of the answer. Null without one. */
 function connectionCutter(c: Exchange): (() => void) | null {
   const outgoing = c.env?.outgoing
   if (outgoing === undefined) return null

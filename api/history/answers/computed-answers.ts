@@ -27,7 +27,6 @@ export const CACHE_BYTES = 32 << 20
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
 
-/** From here on an uncompressed series is long. */
 const BULKY_BYTES = 32 << 10
 
 /** What large answers may take of a process; docs/limits.md lists it for callers. */
@@ -60,9 +59,8 @@ export type StreamedAnswer = {
 }
 
 /**
- * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
- * answer costs as much as the answer, so only those have one that are kept for ever, and no large one:
- * it is sent before its digest is known.
+ * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest costs as much
+ * as the answer, so only those have one that are kept for ever, and no large one: it is sent before its digest is known.
  */
 export type ComputedAnswers = ReturnType<typeof createComputedAnswers>
 

@@ -12,7 +12,6 @@ export type CacheUse = {
   misses: number
   /** Answered by a computation that was under way for an equal request. */
   shared: number
-  /** Size of the bodies in it. */
   readonly bytes: number
 }
 
@@ -41,10 +40,7 @@ export function createAnswerCache(maxSize: number) {
 /** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are requested. */
 export const CACHE_BYTES = 64 << 20
 
-/**
- * The answers that are files: the bytes as published, precompressed, with the validator from the manifest. `onDamage` is
- * called once per version for each file that is missing, unreadable or different from the manifest.
- */
+/** The answers that are files, as published. `onDamage` is called once per version for each one that is missing, unreadable or different. */
 export function createPublishedAnswers(
   store: ObjectStore,
   onDamage: (message: string) => void,

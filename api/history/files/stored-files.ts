@@ -61,10 +61,7 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
   }
 }
 
-/**
- * Whether an object is the one that was published, by the pointer log, which is in memory: only then it is declared
- * immutable. Null if there is nothing to verify it against, or it may change.
- */
+/** Whether an object is what the log says was published: only then it is immutable. Null if nothing says so, or it may change. */
 async function isAsPublished(
   { proof }: FileRoute,
   variable: string,

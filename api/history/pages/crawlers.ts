@@ -8,16 +8,13 @@ import { GUIDES } from '#pages/guides/guides.ts'
 import { publishedPages } from '#pages/page-routes.ts'
 import { createCodedBytes } from '../../service/content-coding.ts'
 import { CACHING } from '../../service/headers.ts'
-import { assertServed, createTexts, type Handler, sendText } from '../exchange.ts'
-
-export const createRobotsHandler = (): Handler =>
-  createTexts((_, { settings }) => robotsText(settings.publicBaseUrl), 'text/plain; charset=utf-8')
+import { type Handler, sendText } from '../exchange.ts'
 
 /**
  * Pages, what they load and their pictures may be read where the addresses in the sitemap lead: below a version, whose pages name
  * these addresses as canonical. The data may not, nor anything with a query: an answer at each risk level is computed.
  */
-const robotsText = (base: string): string => `User-agent: *
+export const robotsText = (base: string): string => `User-agent: *
 Allow: /v1/snapshots/*.html$
 Allow: /v1/snapshots/*.png$
 Allow: /v1/snapshots/*/assets/
@@ -27,14 +24,8 @@ Disallow: /*?
 Sitemap: ${base}/sitemap.xml
 `
 
-export const createSitemapHandler = (): Handler =>
-  createTexts(
-    (c, parts) => sitemap(assertServed(c, parts).snapshot, parts.settings.publicBaseUrl),
-    'application/xml; charset=utf-8',
-  )
-
 /** Every page at the address that no new version changes. Guides are written with the version that is served, too. */
-function sitemap({ dataset, strategies }: Snapshot, base: string): string {
+export function sitemap({ dataset, strategies }: Snapshot, base: string): string {
   const pages = publishedPages(strategies.map(({ id }) => id)).map(({ route, sid }) =>
     route.path.replace('{sid}', sid),
   )

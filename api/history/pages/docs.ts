@@ -42,12 +42,8 @@ function writePage(c: Exchange, { settings }: HistoryParts): string {
   const strategy = snapshot && exampleStrategy(snapshot)
   if (snapshot === undefined || strategy === undefined)
     throw new ApiError('not_ready', 'no dataset is loaded yet; /docs/reference needs none')
-  const facts = {
-    base: settings.publicBaseUrl,
-    signals: settings.signalsBaseUrl,
-    dataset: snapshot.dataset,
-    strategy,
-  }
+  const { publicBaseUrl: base, signalsBaseUrl: signals } = settings
+  const facts = { base, signals, dataset: snapshot.dataset, strategy }
   const [, name] = GUIDE_PATH.exec(c.req.path) ?? []
   if (name === undefined) return docsIndex(facts, ENDPOINTS)
   const guide = [...GUIDES, ...DOCUMENTS].find(each => each.name === name)

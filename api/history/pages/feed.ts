@@ -11,7 +11,6 @@ import { assertServed, createTexts, type Handler } from '../exchange.ts'
 /** The newest; a reader that stays away longer finds the others in the list of versions. */
 const MOST_ENTRIES = 50
 
-/** A feed of the dataset, in one of two formats. */
 export function createFeedHandler(format: 'atom+xml' | 'feed+json'): Handler {
   const write = format === 'atom+xml' ? atomFeed : jsonFeed
   return createTexts(
@@ -64,7 +63,6 @@ const jsonFeed = (dataset: DatasetRecord, base: string): string =>
     })),
   })
 
-/** What both feeds say of a version. */
 type Entry = Readonly<Record<'address' | 'title' | 'updated' | 'text', string>>
 
 /** Newest first. */

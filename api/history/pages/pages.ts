@@ -54,7 +54,7 @@ function redirectTo(c: Exchange, { version }: ServedVersion, file: string): Resp
 /** `/`: the book for browsers, and the endpoints as JSON for other clients. */
 export const indexHandler: Handler = c => {
   const served = c.get('served') ?? null
-  if (served !== null && wantsPage(c)) return redirectTo(c, served, BOOK)
+  if (served !== null && wantsPage(c)) return redirectTo(c, served, 'index.html')
   const answer = {
     data: {
       service: served?.snapshot.dataset.name ?? 'Highwater',
@@ -71,15 +71,10 @@ export const indexHandler: Handler = c => {
   return sendLive(c, answer, CACHING.pointer, VARY)
 }
 
-const BOOK = 'index.html'
-
 /** Such as `/strategies/nobody` and `nothing.html`; neither the API nor any other file. */
 const PAGE_PATH = /^\/(?!v1\/)[^.]*$|\.html$/
 
-/**
- * The answer to any error. At an address that could be one of a page, a browser gets a page that says what is not there,
- * and links on.
- */
+/** The answer to any error. At an address that could be one of a page, a browser gets a page that says what is not there. */
 export function refuse(c: Exchange, parts: HistoryParts, error: unknown): Response {
   const refusal = sendError(c, error)
   const isMissing = error instanceof ApiError && (error.code === 'not_found' || error.code === 'gone')
@@ -116,7 +111,7 @@ export async function answerFile(c: Exchange, parts: HistoryParts): Promise<Resp
   }
   const version = await parts.pinned.open(versionInPath(parts.source.history(), name))
   c.set('served', version)
-  c.set('route', FILE_TEMPLATE)
+  c.set('route', '/v1/snapshots/{version}/{file}')
   const page = pageAt(version, file)
   const risk = page?.route.isAtLevels === true ? riskIn(c) : null
   const artifact = artifactAt(version, file)
@@ -141,7 +136,6 @@ export const isFilePath = (path: string): boolean => FILE_PATH.exec(path)?.[1] !
 /** Of a version that the path names, or of the one that is served. */
 const FILE_PATH =
   /^\/v1\/(?:snapshots\/(\d{8}T\d{6}Z)\/)?((?:strategies\/[a-z0-9_-]+\/|assets\/)?[a-z]+(?:\.[a-z]+)+)$/
-const FILE_TEMPLATE = '/v1/snapshots/{version}/{file}'
 
 const artifactAt = ({ version, files }: ServedVersion, file: string): Artifact | undefined =>
   files.get(fileKey(version, file))

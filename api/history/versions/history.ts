@@ -19,10 +19,7 @@ export function toHistory(log: readonly LoggedEntry[], publications: readonly Li
   return { log, publications, byCompact }
 }
 
-/**
- * The versions that were served before the newest and are older than it, the one that was served last first, without
- * those that were removed. Ordered by the log and not by name, because of rollbacks.
- */
+/** Versions older than the newest, the one served last first, without removed ones; by the log and not by name, because of rollbacks. */
 export function servedBefore(history: History | null, version: string): readonly CurrentVersion[] {
   if (history === null) return []
   const removed = new Set(history.publications.filter(each => each.is_removed).map(each => each.version))
@@ -36,9 +33,6 @@ export function servedBefore(history: History | null, version: string): readonly
 
 /** Versions that a refusal names. */
 export const MOST_NAMED = 10
-
-/** Longer names are cut in messages. */
-const ECHO_LENGTH = 64
 
 /** The version that a path names in its compact form. Throws `not_found` if the text is not of this form. */
 export function versionInPath(history: History | null, name: string): string {
@@ -59,7 +53,7 @@ function unknownVersion({ publications }: History, name: string): ApiError {
   const newest = publications.slice(0, MOST_NAMED).map(publication => publication.version)
   const rest = newest.length === 0 ? 'nothing is published' : `the newest are ${newest.join(', ')}`
   const details = { available: newest }
-  return new ApiError('not_found', `unknown version '${name.slice(0, ECHO_LENGTH)}'; ${rest}`, { details })
+  return new ApiError('not_found', `unknown version '${name.slice(0, 64)}'; ${rest}`, { details })
 }
 
 /** Throws `not_ready` as long as the pointer log was never read. */

@@ -23,10 +23,7 @@ export const MOST_RESIDENT = 2
 /** Versions that are loaded or wait for it, one after the other; a client that requests more gets 503. */
 export const MOST_LOADING = 8
 
-/**
- * The versions that were published, each loaded when it is requested. `onFault` is called with the reason if one cannot be
- * served. `elapsed` is a monotonic clock.
- */
+/** Published versions, each loaded when it is requested. `onFault` gets why one cannot be served; `elapsed` is a monotonic clock. */
 export function createPinnedVersions(
   source: VersionSource,
   store: ObjectStore,

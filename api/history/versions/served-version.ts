@@ -37,12 +37,7 @@ export class GoneVersionError extends UnfitVersionError {
   }
 }
 
-export const NO_CHECKS: ReadinessChecks = {
-  manifest_loaded: false,
-  count_matches: false,
-  per_strategy_loaded: false,
-  correlation_dims: false,
-}
+export const NO_CHECKS = Object.fromEntries(READINESS_CHECKS.map(name => [name, false])) as ReadinessChecks
 
 /** Loads a version and verifies every byte that answers are computed from. Throws UnfitVersionError or StoreError. */
 export async function loadVersion(store: ObjectStore, privateStore: ObjectStore, current: CurrentVersion) {
@@ -50,10 +45,7 @@ export async function loadVersion(store: ObjectStore, privateStore: ObjectStore,
   return toServed(published, await loadSnapshot(privateStore, published), READINESS_CHECKS)
 }
 
-/**
- * The same for an older version whose manifest is loaded. Its files follow the route table of its time: an
- * answer without a file is computed.
- */
+/** The same for an older version, whose files follow the route table of its time: an answer without a file is computed. */
 export const loadPinned = async (privateStore: ObjectStore, published: Manifest): Promise<ServedVersion> =>
   toServed(published, await loadSnapshot(privateStore, published), AGELESS_CHECKS)
 

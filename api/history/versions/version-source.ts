@@ -8,10 +8,7 @@ import { loadVersion, NO_CHECKS, type ServedVersion, UnfitVersionError } from '.
 /** How often the pointer is read: a new version is served at most this long after it was published. */
 export const POLL_MS = 5_000
 
-/**
- * After so many polls, an hour, the list of versions is read again even without a new entry, because a removal writes
- * none. A removed version answers 410 after one poll at the most; only the list is late.
- */
+/** After so many polls, an hour, the list is read even without a new entry: a removal, which answers 410 by then, writes none. */
 export const LOOKS_BETWEEN_LISTINGS = 720
 
 /** Versions that are tried in place of the newest: those of a month. More, and it is not one version that is damaged. */
@@ -27,7 +24,6 @@ export type RefreshOutcome =
   /** The newest version is served, and the log that lists the others cannot be read. */
   | { readonly kind: 'unlisted'; readonly error: unknown }
 
-/** The version that is served now, and how it is replaced. */
 export type VersionSource = ReturnType<typeof createVersionSource>
 
 export function createVersionSource(store: ObjectStore, privateStore: ObjectStore) {

@@ -1,4 +1,3 @@
-// Deliveries, as the pages of the operator show them.
 import { max, sum } from 'd3-array'
 import { html, raw } from 'hono/html'
 import { ApiError } from '#core/contract/errors.ts'

@@ -1,5 +1,4 @@
-// The forms of the page. Each is an action of the route table, which declares beside what it is offered; its inputs are
-// the fields of its route.
+// The forms of the page: actions of the route table, which declares beside what they are offered, with its fields as inputs.
 import { html, raw } from 'hono/html'
 import { mayUse, missingScope } from '#signals/operators/tokens.ts'
 import {
@@ -41,10 +40,7 @@ export function noteOf(note = ''): Piece | string {
   return says === undefined ? '' : html`<p class="note" role="status">${says}</p>`
 }
 
-/**
- * The forms that are offered beside something and allowed to the operator. `given` has the variables of their paths, what
- * their inputs are filled with, and what a button sends.
- */
+/** The forms beside something that the operator may use. `given` has the variables of paths, the values of inputs, and what buttons send. */
 export function offers(session: Session, at: Place, given: Texts = {}, shown: Fields = {}): Piece | string {
   const found = FORMS.filter(({ route }) => mayUse(session.who, route.scope)).flatMap(sent =>
     sent.form.offers

@@ -170,10 +170,7 @@ async function readSession(c: Exchange, parts: OperatorParts): Promise<Session |
   return { csrf, who, served: parts.aliases() }
 }
 
-/**
- * Throws `forbidden` unless the browser says that a page of this host sent the form. The scheme is not compared: a
- * proxy may terminate TLS.
- */
+/** Throws `forbidden` unless a page of this host sent the form; of any scheme, because a proxy may terminate TLS. */
 async function assertOwnSite(c: Exchange): Promise<void> {
   try {
     await CSRF(c, async () => {})

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
 import { problemsOf } from '#signals/alerts.ts'
 import { describeGap, type LiveStatus } from '#signals/live/live-record.ts'
+import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import { readHours } from '#signals/views/recent.ts'
@@ -73,22 +74,16 @@ const LATE_MS = DAY_MS + 2 * 3_600_000
 
 function publishedPart(session: Session, published: Published, nowMs: number): Piece {
   const { version, from, to, strategies, builtWith, versions } = published
+  const made = `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`
   const night = versions.find(each => each.night !== null)?.night ?? null
   const restated = versions.filter(({ history_restated }) => history_restated).length
+  const restatements = restated === 0 ? toned('good', 'none') : toned('warn', restated)
   return html`${cards([
-    [
-      'Served version',
-      toned('small', moment(version)),
-      `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
-    ],
+    ['Served version', toned('small', moment(version)), made],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
     ['Last night', nightWord(night), night === null ? 'published by hand' : `took ${tookOf(night)}`],
     ['Next night', ...nextNight(night, nowMs)],
-    [
-      'Restatements',
-      restated === 0 ? toned('good', 'none') : toned('warn', restated),
-      'in the versions below',
-    ],
+    ['Restatements', restatements, 'in the versions below'],
   ])}
 ${table(
   ['Version', '', 'Published (UTC)', 'Night', '#Took', 'History'],
@@ -155,10 +150,11 @@ function serviceCards(state: Overview): readonly Figure[] {
 function sealCards({ seals }: Overview): readonly Figure[] {
   if (seals === null) return []
   const { n, age_seconds: age, refused } = seals
+  if (refused === SEALS_OFF) return [['Newest seal', n, 'sealing is off']]
   const ended = age === null ? 'none yet' : `ended ${duration(age * 1_000)} ago`
-  return [
-    ['Newest seal', refused === null ? n : toned('bad', n), refused === null ? ended : `${ended}; refused`],
-  ]
+  return refused === null
+    ? [['Newest seal', n, ended]]
+    : [['Newest seal', toned('bad', n), `${ended}; refused`]]
 }
 
 function redisWords({ redis }: Overview): readonly [Piece, string] {

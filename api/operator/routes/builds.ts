@@ -1,4 +1,3 @@
-// The builds on a fleet that are under way, and which version is served.
 import { ApiError } from '#core/contract/errors.ts'
 import { list, named, request, text } from '#core/contract/payloads/field.ts'
 import { messageOf } from '#storage/error-code.ts'

@@ -18,8 +18,6 @@ import type { OperatorParts } from '../parts.ts'
 import { apiKey, client, count, delivery, webhook } from '../views.ts'
 import { readAddress } from './webhooks.ts'
 
-const LAST_DELIVERIES = 20
-
 const CLIENT = '/ops/clients/{client}'
 const NEW = '/ops/clients/new-client'
 
@@ -186,10 +184,7 @@ export const CLIENT_ROUTES = [
   }),
 ]
 
-/**
- * Aliases that are not served: a warning, not an error, because a client may be entitled to what is published
- * tomorrow.
- */
+/** A warning and not an error, because a client may be entitled to what is published tomorrow. */
 function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { readonly warning?: string } {
   const unserved = [...new Set(aliases)].filter(alias => !served.has(alias))
   if (unserved.length === 0) return {}
@@ -220,7 +215,7 @@ export async function readClient(id: string, redis: OperatorParts['redis']) {
     listKeys(redis, id),
     readWebhookStates(redis, [id]),
     readLatency(redis, id),
-    recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
+    recentDeliveries(redis, { client: id, limit: 20 }),
   ])
   const deliveries = await showDeliveries(redis, rows)
   return { ...client, keys, latency, deliveries, webhook: shownWebhook(webhooks.get(id)) }

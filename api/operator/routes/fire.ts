@@ -1,4 +1,3 @@
-// A signal that the operator fires.
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { type FireOrder, fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
@@ -120,22 +119,12 @@ async function fireOnce(
   onFired?.(clock.elapsed() - startedMs)
   const [fired] = outcome.kind === 'committed' ? outcome.signals : []
   if (fired === undefined) throw new Error('a fire without a cursor was turned away by one')
-  const { seq, isRepeat } = fired
-  return {
-    status: isRepeat ? 200 : 201,
-    data: {
-      seq,
-      signal_id: content.signal_id,
-      repeated: isRepeat,
-      implied_leverage: content.implied_leverage,
-    },
-  }
+  const { seq, isRepeat: repeated } = fired
+  const { signal_id, implied_leverage } = content
+  return { status: repeated ? 200 : 201, data: { seq, signal_id, repeated, implied_leverage } }
 }
 
-/**
- * Throws `validation_error` on a LIVE entry that is late, as the live runner has it, and on what a live runner fires
- * itself unless it is meant so.
- */
+/** Throws `validation_error` on a LIVE entry that is late, and on what a live runner fires itself unless it is meant so. */
 async function assertMayFire(order: FireOrder, { redis, clock }: OperatorParts): Promise<void> {
   const { alias, action, mode, timestamp } = order.content
   await assertClock(redis, clock.now)

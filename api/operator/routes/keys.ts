@@ -1,4 +1,3 @@
-// The keys of clients.
 import { z } from 'zod'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { flag, list, named, text } from '#core/contract/payloads/field.ts'
@@ -11,7 +10,6 @@ import type { OperatorParts } from '../parts.ts'
 import { apiKey, ofClient } from '../views.ts'
 
 const CLIENT = '/ops/clients/{client}'
-const NEW = '/ops/clients/new-client'
 
 const issuedKey = named('IssuedKey', {
   id: text('Public part of the key.'),
@@ -58,7 +56,7 @@ export const KEY_ROUTES = [
     data: issuedKey,
     statuses: [201],
     refusals: ['conflict'],
-    example: { path: `${NEW}/keys` },
+    example: { path: '/ops/clients/new-client/keys' },
     command: {
       usage: 'keys issue <client>',
       prints: ({ id, token }) => `key ${id}, shown this once:\n${token}`,

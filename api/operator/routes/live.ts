@@ -1,4 +1,3 @@
-// The live strategies.
 import { invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
 import { request, text, word } from '#core/contract/payloads/field.ts'
@@ -21,12 +20,6 @@ const why = text('why, for the public record').max(MOST_REASON).default('')
 
 const haltRequest = request('HaltRequest', {
   alias: alias.default(EVERY_ALIAS).describe('the id of a strategy, or * for all'),
-  why,
-})
-
-const modeRequest = request('ModeRequest', {
-  alias,
-  mode: word(`one of ${MODES.join(', ')}`, MODES),
   why,
 })
 
@@ -106,7 +99,7 @@ export const LIVE_ROUTES = [
     about:
       'It holds from the next entry on: an open position is closed in the mode of its entry. A strategy ' +
       'is `LIVE` only if its catalogue says so too.',
-    body: modeRequest,
+    body: request('ModeRequest', { alias, mode: word(`one of ${MODES.join(', ')}`, MODES), why }),
     data: liveStrategies,
     refusals: ['conflict'],
     example: { path: '/ops/live/mode', body: { alias: 'alder', mode: 'DRY_RUN' } },

@@ -15,8 +15,6 @@ const scopes = z
   .default(['everything'])
   .describe('a list of scopes: read, fire, fire:STRATEGY for one strategy, clients, or everything')
 
-const tokenRequest = request('OperatorTokenRequest', { name, scopes })
-
 const token = named('OperatorToken', {
   name: text('Name of the operator.'),
   scopes: z.array(z.string()).readonly().describe('What it may do.'),
@@ -80,7 +78,7 @@ export const OPERATOR_ACCOUNT_ROUTES = [
     title: 'Issue a token to an operator',
     about:
       'It opens what its scopes name, or everything that OPERATOR_TOKEN opens, and the audit log names it. It is shown this once.',
-    body: tokenRequest,
+    body: request('OperatorTokenRequest', { name, scopes }),
     data: issued,
     statuses: [201],
     refusals: ['conflict'],
@@ -137,10 +135,7 @@ function linesOfActions(rows: readonly LoggedAction[]): unknown {
   })
 }
 
-/**
- * What an action was about, in words: `account: active → suspended`, for each field that differs; what was asked for if
- * none does. The JSON has the exact state.
- */
+/** `account: active → suspended` for each field that differs, or what was asked for if none does. The JSON has the exact state. */
 export function actionWords({ before, after, request, subject }: LoggedAction): string {
   const [old, now] = [shownFields(before), shownFields(after)]
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]

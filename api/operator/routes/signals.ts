@@ -38,7 +38,6 @@ import { count, delivery, halted, instant, liveStatus, seq } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
 const MOST_ROWS = 500
-const USUAL_ROWS = 50
 
 export const seqText = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
 
@@ -49,7 +48,7 @@ export const signalsQuery = z.strictObject({
     .int()
     .min(1)
     .max(MOST_ROWS)
-    .default(USUAL_ROWS)
+    .default(50)
     .describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
@@ -159,7 +158,7 @@ const sealState = named('SealState', {
   age_seconds: count
     .nullable()
     .describe('Since that end; more than 1800 raises an alert. Null before the first.'),
-  refused: textOrNull('Why none is signed now, and what to do; null if they are.'),
+  refused: textOrNull('Why none is signed now, and what to do, or that sealing is off; null if they are.'),
   at: instant.describe('When the sealer found that.'),
 })
 

@@ -1,4 +1,3 @@
-// Webhooks, test fires and resends.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
@@ -17,8 +16,6 @@ import { seqText } from './signals.ts'
 
 /** A longer overlap would be no rotation. */
 const LONGEST_OVERLAP_HOURS = 30 * 24
-
-const HOUR_MS = 3_600_000
 
 const WEBHOOK = '/ops/clients/{client}/webhook'
 const ACME = '/ops/clients/acme-capital'
@@ -68,8 +65,6 @@ const replayed = named('Replayed', {
   from: count.describe('Number of the first signal that is sent again.'),
   owed_again: count.describe('Deliveries that follow.'),
 })
-
-const testFired = named('TestFired', { seq: z.int().min(1).describe('Its number.') })
 
 export const WEBHOOK_ROUTES = [
   operatorRoute({
@@ -163,7 +158,7 @@ export const WEBHOOK_ROUTES = [
     },
     needs: findWebhook,
     handler: async ({ client, overlap_hours }, parts) => {
-      const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * HOUR_MS
+      const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * 3_600_000
       const secret = await rotateWebhookSecret(parts.registering, client, overlapMs)
       return { data: { webhook: await stateOf(client, parts), secret } }
     },
@@ -219,7 +214,7 @@ export const WEBHOOK_ROUTES = [
     about:
       'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It looks like an ' +
       'entry, of `TEST-INSTRUMENT`, an alias that no strategy can have, and is delivered like any signal.',
-    data: testFired,
+    data: named('TestFired', { seq: z.int().min(1).describe('Its number.') }),
     statuses: [201],
     refusals: ['conflict'],
     command: { usage: 'test <client>' },

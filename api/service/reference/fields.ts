@@ -34,7 +34,6 @@ export function createFields(schemas: Readonly<Record<string, JsonSchema>>) {
 
 const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1)
 
-/** What a field means, and what each item of its list means. */
 function meaningOf(schema: JsonSchema): string {
   const { description, anyOf = [], items, additionalProperties: values } = schema
   const inner = items ?? (typeof values === 'object' ? values : undefined)

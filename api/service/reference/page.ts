@@ -115,7 +115,6 @@ function commandOf({ method, path, operation }: Place, { page, api, values }: Sh
   ].join(' \\\n  ')
 }
 
-/** The thing itself, or the one that a reference names. */
 const resolve = <Thing extends object>(
   thing: Thing | { readonly $ref: string },
   named: Readonly<Record<string, Thing>> = {},

@@ -1,4 +1,3 @@
-// Data derived from a served program once.
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
 import { type ProgramDeploy, programDeploys } from '#core/contract/payloads/program.ts'

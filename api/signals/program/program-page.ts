@@ -68,13 +68,6 @@ function pageOf({ servedProgram, settings }: ServedParts, answer: Simulator['ans
   const preview = programPreview.parse(JSON.parse(new TextDecoder().decode(documents.preview)))
   const simulator = { bounds: KEYLESS_BOUNDS, answer }
   const historyUrl = dataset.public_url ?? settings.historyBaseUrl
-  const text = programPage({
-    preview,
-    dataset,
-    historyUrl,
-    simulator,
-    style: STYLE_PATH,
-    integrity: INTEGRITY,
-  })
-  return createCodedBytes(text, PAGE_TYPE)
+  const loaded = { style: STYLE_PATH, integrity: INTEGRITY }
+  return createCodedBytes(programPage({ preview, dataset, historyUrl, simulator, ...loaded }), PAGE_TYPE)
 }

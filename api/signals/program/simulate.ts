@@ -34,7 +34,6 @@ const expected =
   ({ input }: { readonly input?: unknown }): string =>
     input === undefined ? `is missing: ${reason}` : reason
 
-const FINITE = expected('must be a finite number')
 const WHOLE = expected('must be a whole number')
 
 export const boundsText = ({ equity_usd, contribution_cadence_bars }: InputBounds): string =>
@@ -45,7 +44,7 @@ export const boundsText = ({ equity_usd, contribution_cadence_bars }: InputBound
 export const simulationRequest = z.object(
   {
     equity_usd: z
-      .number({ error: FINITE })
+      .number({ error: expected('must be a finite number') })
       .describe('What all contributions of the planned window sum to, US dollars.'),
     contribution_cadence_bars: z
       .number({ error: WHOLE })
@@ -55,7 +54,6 @@ export const simulationRequest = z.object(
   { error: () => 'expected an object {"equity_usd": 10000, "contribution_cadence_bars": 7}' },
 )
 
-/** A field within the bounds of the keyed surface. */
 const inside = (field: keyof SimulationInput) => {
   const [least, most] = KEYED_BOUNDS[field]
   const error = `must be from ${least} to ${most}`
@@ -93,7 +91,6 @@ export function parseInput(
 
 const clamp = (value: number, [least, most]: Bounds): number => Math.min(Math.max(value, least), most)
 
-/** A simulation within given bounds, and whether the input had to be brought to them. */
 export function simulateWithin(
   { data, simulationOf }: PreparedProgram,
   requested: SimulationInput,

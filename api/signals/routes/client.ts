@@ -1,4 +1,3 @@
-// The client itself, its keys and its webhook.
 import { z } from 'zod'
 import { instantOrNull } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'

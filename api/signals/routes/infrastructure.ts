@@ -1,4 +1,3 @@
-// Health, readiness, versions and the document.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import {
@@ -17,6 +16,7 @@ import { ClockError } from '#signals/redis/clock.ts'
 import { askRedis, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH } from '#signals/redis/keys.ts'
 import { API_VERSION, sendBytes, sendEnveloped } from '../../service/exchange.ts'
+import { OPENAPI_TYPE } from '../../service/headers.ts'
 import { routesOf, type SignalsParts } from '../exchange.ts'
 
 const checks = object('What was looked at.', {
@@ -82,11 +82,9 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     }),
     isBare: true,
     mediaType: 'application/openapi+json',
-    handler: (c, parts) => sendBytes(c, parts.documents.openApi, OPENAPI_MEDIA),
+    handler: (c, parts) => sendBytes(c, parts.documents.openApi, { 'content-type': OPENAPI_TYPE }),
   },
 ])
-
-const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
 /** Throws `not_ready` with the checks. */
 async function assertReady(parts: SignalsParts): Promise<Readiness> {

@@ -78,7 +78,6 @@ const limitHeaders = ({ name, remaining, resetSeconds }: Allowance): Record<stri
   ratelimit: `"${name}";r=${remaining};t=${resetSeconds}`,
 })
 
-/** CORS for the allowed origins, on every answer of a path and on preflights. */
 export const forPages = (
   { allowedOrigins }: SignalsParts,
   routes: readonly SignalsRoute[],

@@ -1,5 +1,4 @@
-// The accumulation program for entitled clients: published records with their exact bytes, and computed
-// answers.
+// The accumulation program for entitled clients: published records with their exact bytes, and computed answers.
 import { ApiError } from '#core/contract/errors.ts'
 import { canonicalUrl, parseQuery, wordParameter } from '#core/contract/parameters.ts'
 import {

@@ -37,7 +37,8 @@ export const SEAL_ROUTES = routesOf('account', [
     title: 'Receipts of sealed signals',
     about:
       'Every sealed signal after `since` that the client sees, ascending by seq, with what shows that it is in its seal; it ends ' +
-      'with the last one that is sealed. `links.seals` is where the seals are, if the service knows: `v1/seals/<n>`.',
+      'with the last one that is sealed. `links.seals` is where the service says that the seals are, `v1/seals/<n>`: read them at ' +
+      'the public address that you know, or compare the newest one with it.',
     query,
     data: z.array(receipt),
     example: { path: `${PATH}?limit=1&since=1` },

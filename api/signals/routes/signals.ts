@@ -53,7 +53,6 @@ export const pageParameters = (rows: 'Rows' | 'Deployments') => ({
   ),
 })
 
-/** Of routes whose rows are a table. */
 export const formatOfRows = wordParameter('CSV answers the rows alone, without the envelope.', [
   'json',
   'csv',
@@ -63,19 +62,13 @@ const historyQuery = { ...pageParameters('Rows'), format: formatOfRows }
 
 type HistoryQuery = ValuesOf<typeof historyQuery>
 
+const seqParameter = (about: string) => wholeNumberParameter(about, 1, Number.MAX_SAFE_INTEGER, null)
+
 const accountQuery = {
-  from: wholeNumberParameter(
+  from: seqParameter(
     `First number. Without it: as many before \`to\` as one answer spans, ${MOST_ACCOUNTED}.`,
-    1,
-    Number.MAX_SAFE_INTEGER,
-    null,
   ),
-  to: wholeNumberParameter(
-    'Last number. Without it: that of the newest signal that the client sees.',
-    1,
-    Number.MAX_SAFE_INTEGER,
-    null,
-  ),
+  to: seqParameter('Last number. Without it: that of the newest signal that the client sees.'),
 }
 
 const logHead = named('LogHead', {
@@ -161,10 +154,7 @@ export const LOG_ROUTES = routesOf('account', [
 /** What distinguishes signals from the histories, which are backtested or reported. */
 const LIVE = { basis: 'live' } as const
 
-/**
- * The pull: stored bytes between brackets, sent in blocks and never as a whole in memory. Signals fired meanwhile are
- * in the next pull.
- */
+/** The pull: stored bytes between brackets, sent in blocks. Signals that are fired meanwhile are in the next pull. */
 async function history(c: Exchange, parts: ServedParts, { client }: Identity): Promise<Response> {
   const query = parseQuery(historyQuery, queryOf(c))
   const until = await newestVisible(parts.redis, client)
@@ -176,7 +166,6 @@ async function history(c: Exchange, parts: ServedParts, { client }: Identity): P
 
 type Rows = AsyncGenerator<readonly LoggedSignal[], void>
 
-/** A text, as it is written. */
 type Pieces = AsyncGenerator<string, void>
 
 async function* takeRows(blocks: Rows, limit: number | null): Rows {

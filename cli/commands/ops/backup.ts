@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { access, constants, type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Redis } from 'ioredis'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
@@ -15,17 +15,25 @@ import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { flushFolder } from '#storage/placing.ts'
+import { type Define, define, flag, option } from '../../options/command.ts'
 import { newEpochOf, openRedis, ownRedisRuns } from '../../outside/redis-url.ts'
 import { type Runtime, UsageError } from '../../runtime.ts'
 import { startOwnRedis } from '../../services/own-redis.ts'
 import { type Environment, readEnvironment } from '../../settings/environment.ts'
 import { PRIVATE_MODE, readKeyRing } from '../../settings/generated-secrets.ts'
+import { wholeNumber } from '../../settings/text.ts'
 
-type Options = {
-  readonly json?: boolean
-  readonly force?: boolean
-  readonly removeUnreadable?: boolean
-  readonly above?: number
+const force = flag('delete what Redis holds of the signals before')
+const removeUnreadable = flag('remove webhooks that no key opens: their clients pull, and set them again')
+const above = option(
+  '<seq>',
+  'the highest number that may have been used, as the service reports it (default: a million above its mark)',
+  wholeNumber(0, Number.MAX_SAFE_INTEGER, 'the number of a signal, such as 2004'),
+)
+const json = flag('print what was done as one JSON document')
+
+type Options = Partial<Readonly<Record<'json' | 'force' | 'removeUnreadable', boolean | undefined>>> & {
+  readonly above?: number | undefined
 }
 
 type Place = {
@@ -39,69 +47,49 @@ type Place = {
 /** What was done, for `--json` and in sentences. */
 type Done = { readonly json: unknown; readonly lines: readonly string[] }
 
+const REKEY_EXAMPLE = '\nExample:\n  SECRET_KEY="k2:$NEW,k1:$OLD" highwater ops rekey'
+const EXAMPLE = '\nExample:\n  highwater ops'
+const FILE = { '<file>': 'the copy, a line of JSON for each record' }
+
+const COMMANDS: Readonly<Record<string, readonly [about: string, give: Define]>> = {
+  backup: [
+    'write everything that Redis holds of the signals to a file, while the service runs',
+    define({ json }, `${EXAMPLE} backup /backups/signals-2026-11-21.jsonl`, onRedis(backup), FILE),
+  ],
+  restore: [
+    'restore such a file; stop the service first',
+    define({ json, force }, `${EXAMPLE} restore /backups/signals-2026-11-21.jsonl`, onRedis(restore), FILE),
+  ],
+  rekey: [
+    'seal every webhook with the newest key of SECRET_KEY, so that older keys can be removed',
+    define({ json, removeUnreadable }, REKEY_EXAMPLE, onRedis(rekey)),
+  ],
+  'begin-anew': [
+    'continue the numbers under a new epoch if the log is lost and there is no backup; stop the service first',
+    define({ json, above }, `${EXAMPLE} begin-anew --above 2004`, onRedis(beginAgain)),
+  ],
+}
+
 /** `highwater ops backup`, `restore`, `rekey` and `begin-anew`. */
 export function addBackup(ops: Command, runtime: Runtime): void {
-  const add = (usage: string, about: string, example: string): Command =>
-    ops
-      .command(usage)
-      .description(about)
-      .option('--json', 'print what was done as one JSON document')
-      .addHelpText('after', `\nExample:\n  ${example}`)
-  add(
-    'backup <file>',
-    'write everything that Redis holds of the signals to a file, while the service runs',
-    'highwater ops backup /backups/signals-2026-11-21.jsonl',
-  ).action((file: string, options: Options) => onRedis(runtime, backup, options, file))
-  add(
-    'restore <file>',
-    'restore such a file; stop the service first',
-    'highwater ops restore /backups/signals-2026-11-21.jsonl',
-  )
-    .option('--force', 'delete what Redis holds of the signals before')
-    .action((file: string, options: Options) => onRedis(runtime, restore, options, file))
-  add(
-    'rekey',
-    'seal every webhook with the newest key of SECRET_KEY, so that older keys can be removed',
-    'SECRET_KEY="k2:$NEW,k1:$OLD" highwater ops rekey',
-  )
-    .option(
-      '--remove-unreadable',
-      'remove webhooks that no key opens: their clients pull, and set them again',
-    )
-    .action((options: Options) => onRedis(runtime, rekey, options))
-  add(
-    'begin-anew',
-    'continue the numbers under a new epoch if the log is lost and there is no backup; stop the service first',
-    'highwater ops begin-anew --above 2004',
-  )
-    .option(
-      '--above <seq>',
-      'the highest number that may have been used, as the service reports it (default: a million above its mark)',
-      toSeq,
-    )
-    .action((options: Options) => onRedis(runtime, beginAgain, options))
+  for (const [name, [about, give]] of Object.entries(COMMANDS))
+    give(ops.command(name).description(about), runtime)
 }
 
 /** Acts on Redis itself, and prints what was done. */
-async function onRedis(
-  runtime: Runtime,
-  act: (place: Place, options: Options) => Promise<Done>,
-  options: Options,
-  file = '',
-): Promise<void> {
-  const { cwd, terminal } = runtime
-  const environment = readEnvironment(runtime)
-  const { json, lines } = await withRedis(environment, runtime, redis =>
-    act({ redis, environment, runtime, path: resolve(cwd, file) }, options),
-  )
-  if (options.json) terminal.json(json)
-  else for (const line of lines) terminal.print(line)
+function onRedis(act: (place: Place, options: Options) => Promise<Done>) {
+  return async (options: Options, runtime: Runtime, file = ''): Promise<void> => {
+    const { cwd, terminal } = runtime
+    const environment = readEnvironment(runtime)
+    const { json, lines } = await withRedis(environment, runtime, redis =>
+      act({ redis, environment, runtime, path: resolve(cwd, file) }, options),
+    )
+    if (options.json) terminal.json(json)
+    else for (const line of lines) terminal.print(line)
+  }
 }
 
-/**
- * Gives a command the Redis of the signals, and closes the connection. Our own Redis ends with the service, so if REDIS_URL is not
- * set and ours does not run, it is started for as long as the command lasts.
- */
+/** Gives a command the Redis of the signals. Our own Redis, if it is meant and does not run, is started for as long. */
 export async function withRedis<T>(
   environment: Environment,
   runtime: Runtime,
@@ -207,10 +195,4 @@ export async function assertReadable(path: string): Promise<string> {
     const what = codeOf(error) === 'ENOENT' ? 'there is no such file' : 'it cannot be read'
     throw new UsageError(`${path}: ${what}; give the path of one that this user may read`)
   }
-}
-
-function toSeq(text: string): number {
-  const seq = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(seq)) return seq
-  throw new InvalidArgumentError('expected the number of a signal, such as 2004')
 }

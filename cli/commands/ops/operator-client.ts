@@ -10,8 +10,6 @@ const TIMEOUT_MS = 30_000
 /** Requests the operator interface, and returns `data` of its answer. Throws its message if it refuses. */
 export type OperatorClient = (method: string, path: string, body?: unknown) => Promise<unknown>
 
-const enveloped = z.object({ data: z.unknown() })
-
 const refusal = z.object({
   error: z.object({
     code: z.string(),
@@ -21,13 +19,11 @@ const refusal = z.object({
 })
 
 /** With several problems, a line for each. The cause is the code of the refusal. */
-const toError = ({ code, message, details }: z.output<typeof refusal>['error']): Error =>
-  details.length < 2
-    ? new Error(`${message} (${code})`, { cause: code })
-    : new Error(
-        [`refused (${code}):`, ...details.map(({ param, reason }) => `  ${param}: ${reason}`)].join('\n'),
-        { cause: code },
-      )
+function toError({ code, message, details }: z.output<typeof refusal>['error']): Error {
+  const lines = details.map(({ param, reason }) => `\n  ${param}: ${reason}`)
+  const text = lines.length < 2 ? `${message} (${code})` : `refused (${code}):${lines.join('')}`
+  return new Error(text, { cause: code })
+}
 
 /** Uses OPERATOR_TOKEN, or the token that was generated on this machine. */
 export async function createOperatorClient(settings: Environment): Promise<OperatorClient> {
@@ -35,16 +31,12 @@ export async function createOperatorClient(settings: Environment): Promise<Opera
   const file = join(settings.DATA_FOLDER, OPERATOR_TOKEN_FILE)
   const token = settings.OPERATOR_TOKEN ?? (await readTokenFile(file))
   return async (method, path, body) => {
-    const response = await ask(url, path, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
+    const headers = { authorization: `Bearer ${token}` }
+    const json = { ...headers, 'content-type': 'application/json' }
+    const sent = body === undefined ? { headers } : { headers: json, body: JSON.stringify(body) }
+    const response = await ask(url, path, { method, ...sent })
     const value: unknown = await response.json().catch(() => null) // another server answers anything
-    const answer = enveloped.safeParse(value)
+    const answer = z.object({ data: z.unknown() }).safeParse(value)
     if (response.ok && answer.success) return answer.data.data
     const refused = refusal.safeParse(value)
     if (refused.success) throw toError(refused.data.error)

@@ -38,7 +38,6 @@ FILE holds the signal as JSON: signal_id, alias, action (long, short, flat), sig
 and mode DRY_RUN if it must not be traded. The same signal_id again is the same signal: if in doubt, repeat the command.
 What the live runner fires is fired with --by-hand only.`
 
-/** What commands do beyond their routes, by the ids of these. */
 const ADDITIONS: Readonly<Record<string, Addition>> = {
   fire: {
     body: async ({ file, by_hand }, { cwd }) => {

@@ -10,7 +10,6 @@ import { createOperatorClient, type OperatorClient } from './operator-client.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** What a command does on this machine, beyond its route. */
 export type Addition = {
   readonly options?: (command: Command) => void
   /** The body, made of the arguments, the fields and the own options. */

@@ -6,6 +6,7 @@ import { type Finding, isFit, runCases, selfTestCases } from '#signals/self-test
 import { checkUrl, RefusedAddressError } from '#signals/send/address-guard.ts'
 import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { keyOfSecret, liveSecrets } from '#signals/send/sign.ts'
+import { define, flag, type OptionsOf, option } from '../../options/command.ts'
 import { openRedis } from '../../outside/redis-url.ts'
 import type { Terminal } from '../../print/terminal.ts'
 import { type Runtime, UsageError } from '../../runtime.ts'
@@ -13,13 +14,15 @@ import { startTimer } from '../../services/started.ts'
 import { readEnvironment } from '../../settings/environment.ts'
 import { readKeyRing } from '../../settings/generated-secrets.ts'
 
-type Options = {
-  readonly secret?: string
-  readonly oldSecret?: string
-  readonly alias: string
-  readonly allowLoopback?: boolean
-  readonly json?: boolean
+const OPTIONS = {
+  secret: option('<whsec>', 'the secret that it verifies with, of an address (default: WEBHOOK_SECRET)'),
+  oldSecret: option('<whsec>', 'the one before it: both must be accepted (default: WEBHOOK_SECRET_OLD)'),
+  alias: option('<alias>', 'the alias of the signals that are sent (default: self-test)'),
+  allowLoopback: flag('for development: let the address be of this machine, without TLS'),
+  json: flag('print the findings as one JSON document'),
 }
+
+type Options = OptionsOf<typeof OPTIONS>
 
 const EXAMPLES = `
 Examples:
@@ -32,29 +35,21 @@ Every signal that is sent is a test and a dry run: a receiver that checks either
 
 /** `highwater ops self-test URL|CLIENT`: what a receiver must withstand, sent to it. */
 export function addSelfTest(ops: Command, runtime: Runtime): void {
-  ops
-    .command('self-test')
-    .description('send a receiver what it must accept and what it must refuse, and report what to fix')
-    .argument('<receiver>', 'its address, or a client: then address and secrets are those of its webhook')
-    .option('--secret <whsec>', 'the secret that it verifies with, of an address (default: WEBHOOK_SECRET)')
-    .option('--old-secret <whsec>', 'the one before it: both must be accepted (default: WEBHOOK_SECRET_OLD)')
-    .option('--alias <alias>', 'the alias of the signals that are sent', 'self-test')
-    .option('--allow-loopback', 'for development: let the address be of this machine, without TLS')
-    .option('--json', 'print the findings as one JSON document')
-    .addHelpText('after', EXAMPLES)
-    .action((receiver: string, options: Options) => selfTest(receiver, options, runtime))
+  const about = 'send a receiver what it must accept and what it must refuse, and report what to fix'
+  const receiver = 'its address, or a client: then address and secrets are those of its webhook'
+  const command = ops.command('self-test').description(about)
+  define(OPTIONS, EXAMPLES, selfTest, { '<receiver>': receiver })(command, runtime)
 }
 
-async function selfTest(receiver: string, options: Options, runtime: Runtime): Promise<void> {
-  const { now } = runtime
+async function selfTest(options: Options, runtime: Runtime, receiver = ''): Promise<void> {
+  const { now, terminal } = runtime
   const { rules, ...target } = ID_PATTERN.test(receiver)
     ? await storedTarget(receiver, options, runtime)
     : givenTarget(receiver, options, runtime)
-  const cases = selfTestCases({ ...target, alias: options.alias, nowMs: now() })
+  const cases = selfTestCases({ ...target, alias: options.alias ?? 'self-test', nowMs: now() })
   const { createSender } = await import('#signals/send/send.ts') // it brings an HTTP client with it
   const sender = createSender({ rules, resolveHost: createHostResolver(), now, startTimer })
   const findings = await runCases(cases, sender).finally(() => sender.close())
-  const terminal = runtime.terminal
   if (options.json) terminal.json({ receiver, fit: isFit(findings), findings })
   else printFindings(findings, terminal)
   if (target.oldSecret === null)
@@ -73,11 +68,10 @@ function givenTarget(url: string, options: Options, { env }: Runtime) {
 }
 
 async function storedTarget(client: string, options: Options, runtime: Runtime) {
-  if (options.secret !== undefined || options.oldSecret !== undefined) {
+  if (options.secret !== undefined || options.oldSecret !== undefined)
     throw new UsageError(
       `the secrets of ${client} are those of its webhook: leave --secret and --old-secret out`,
     )
-  }
   const environment = readEnvironment(runtime)
   const box = createSecretBox(await readKeyRing(environment), runtime.drawBytes)
   const redis = await openRedis(environment)
@@ -114,13 +108,11 @@ function parseSecret(option: string, text: string | undefined): string | null {
   }
 }
 
-const NAME_WIDTH = 30
-
 const WORDS = { passed: 'passed', failed: 'FAILED', noted: 'note  ', skipped: '-     ' } as const
 
 function printFindings(findings: readonly Finding[], { print }: Terminal): void {
   for (const { name, verdict, told: observed, advice } of findings) {
-    print(`${WORDS[verdict]}  ${name.padEnd(NAME_WIDTH)}  ${observed}`)
+    print(`${WORDS[verdict]}  ${name.padEnd(30)}  ${observed}`)
     if (advice !== '') print(`        ${advice}`)
   }
 }

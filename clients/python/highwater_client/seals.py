@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from datetime import date, timedelta
 from hashlib import sha256
 from typing import Any, Callable, Iterable, Mapping, NoReturn
 
@@ -14,9 +13,10 @@ from .verify import is_signed
 Read = Callable[[str], "bytes | None"]
 MOST_SEALS = 6  # that may pass before a signal is in one of them
 OTHER = "another chain is shown to you than before"
+BATCH = re.compile(r"after (0|[1-9][0-9]*)\n([0-9a-f]{64}\n)*")
 SHAPE = re.compile(
-    r"(highwater/seal/v1\n(?P<origin>\S+)\n(?P<n>\d{9})\n(?P<begin>\S{20}) (?P<end>\S{20})\n(?P<commitment>\S{44})\n"
-    r"(?P<prev>\S{44})\n\d{9} \S{44}\n)\n— \S+ (?P<signature>\S+)\n"
+    r"(highwater/seal/v1\n(?P<origin>\S+)\n(?P<n>\d{9})\n(?P<begin>(?P<day>\d{4}-\d\d-\d\d)\S{10}) (?P<end>\S{20})\n"
+    r"(?P<commitment>\S{44})\n(?P<prev>\S{44})\n\d{9} \S{44}\n)\n— \S+ (?P<signature>\S+)\n"
 )
 
 
@@ -42,16 +42,14 @@ def check_seals(
     if known and head["n"] < known["n"]:
         head = _parse(get(f"{known['n']:09}"))  # a cache may have an old head
     shown = [row for row in rows if row["n"] <= head["n"]]  # a later one is published in a moment
-    begin = min([known["n"] if known else head["n"], *(row["n"] for row in shown)])
-    first = known if known and begin == known["n"] else _parse(read(f"{begin:09}") or get(f"{1:09}"))
-    seals = _chain(read, begin, first["date"], (known or head)["origin"], head)
+    seals = _chain(read, head, known or head, min([head["n"], *(row["n"] for row in shown)]))
     if known and seals[known["n"]]["digest"] != known["digest"]:
         _fail(f"seal {known['n']} is not the one that you saw: {OTHER}")
     key = known["key"] if known else get(f"keys/{head['origin'].split('/')[1]}.pem").decode()
     if not is_signed(key, head["text"].encode(), b64decode(head["signature"])[4:]):
         _fail(f"seal {head['n']} is not signed by the key that you know: {OTHER}")
     for row in shown:
-        _check_receipt(row, delivered.get(row["seq"]), seals[row["n"]]["commitment"])
+        _check_receipt(row, delivered.get(row["seq"]), seals.get(row["n"], {}).get("commitment"))
     checked, sealed = shown[-1]["seq"] if shown else since, {row["seq"] for row in rows}
     seq = min((each for each in delivered if each > since and each not in sealed), default=None)
     waiting = None if seq is None else {"seq": seq, "n": head["n"]}
@@ -60,7 +58,7 @@ def check_seals(
     if waiting and (waiting["seq"] < checked or head["n"] > waiting["n"] + MOST_SEALS):
         left_out = "it was left out, or is no longer one of yours"
         _fail(f"signal {seq} was delivered to you, and no seal up to {head['n']} has it: {left_out}")
-    kept = {name: head[name] for name in ("n", "digest", "origin", "date")}
+    kept = {name: head[name] for name in ("n", "digest", "origin")}
     return {"checked_seq": checked, "head": {**kept, "key": key}, "waiting": waiting}
 
 
@@ -73,28 +71,31 @@ def _parse(content: bytes) -> dict[str, Any]:
     if found is None:
         _fail("a published seal has another form: it was altered")
     digest = b64encode(sha256(content).digest()).decode()
-    return {**found.groupdict(), "text": found[1], "n": int(found["n"]), "digest": digest, "date": found["end"][:10]}
+    return {**found.groupdict(), "text": found[1], "n": int(found["n"]), "digest": digest}
 
 
-def _chain(read: Read, begin: int, day: str, origin: str, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """The seals from a number, of a day, to the head: of each day that is over from its file, else one by one."""
-    seals = {head["n"]: head}
-    while day < head["date"]:
-        for found in SHAPE.finditer((read(f"days/{day}") or b"").decode(errors="replace")):
-            seals[int(found["n"])] = _parse(found[0].encode())
-        day = str(date.fromisoformat(day) + timedelta(days=1))
-    for n in range(begin, head["n"] + 1):
-        if n not in seals:
-            seals[n] = _parse(read(f"{n:09}") or _fail(f"seal {n} is missing: withheld or removed"))
-        seal, before = seals[n], seals.get(n - 1) if n > begin else None
-        if seal["n"] != n or before and (seal["prev"], seal["begin"]) != (before["digest"], before["end"]):
-            _fail(f"seal {n} does not continue seal {n - 1}: one of the two was altered, or the chain was forked")
-        if seal["origin"] != origin:
-            _fail(f"seal {n} is of {seal['origin']}, not of {origin}: another chain began; ask why")
-    return seals
+def _chain(read: Read, head: dict[str, Any], known: Mapping[str, Any], first: int) -> dict[int, dict[str, Any]]:
+    """The seals from the head back to the known one; if an earlier one is needed, the first, back to it and over whole days, so
+    that no read says in which seal a signal is. Those of a day that is over are in one file."""
+    seals, shown, at, today = {head["n"]: head}, {}, head, head["end"][:10]
+    while True:
+        if at["origin"] != known["origin"]:
+            _fail(f"seal {at['n']} is of {at['origin']}, not of {known['origin']}: another chain began; ask why")
+        n, day = at["n"] - 1, at["day"]
+        if n == 0 or n < min(first, known["n"]) and (first >= known["n"] or day != today):
+            return seals
+        if n not in shown:
+            content = read(f"days/{day}" if day < today else f"{n:09}") or b""
+            shown.update({int(each["n"]): each[0] for each in SHAPE.finditer(content.decode(errors="replace"))})
+        before = _parse(shown.get(n, "").encode() or _fail(f"seal {n} is missing: withheld or removed"))
+        if (at["prev"], at["begin"]) != (before["digest"], before["end"]):
+            _fail(f"seal {at['n']} does not continue seal {n}: one of the two was altered, or the chain was forked")
+        seals[n] = at = before
 
 
-def _check_receipt(row: Mapping[str, Any], item: str | None, commitment: str) -> None:
+def _check_receipt(row: Mapping[str, Any], item: str | None, commitment: str | None) -> None:
+    if not BATCH.fullmatch(row["batch"]):
+        _fail(f"the batch of signal {row['seq']} has another form: it was altered")
     salt, seal_salt = b64decode(row["r"]), b64decode(row["s_n"])
     line = sha256(salt + (item or "").encode()).hexdigest()
     if item is not None and (len(salt) != 32 or line not in row["batch"].split("\n")):

@@ -16,21 +16,31 @@ from .seals import Read, check_seals
 from .transport import Answer, HighwaterError, Transport, replace
 from .verify import find
 
-CHECK_AFTER = 720  # seconds: a signal is sealed within ten minutes
+CHECK_EVERY = 720  # seconds, whether there are signals or not: the rhythm of the requests says nothing of them
 
 
 class Signals:
     """The signals that a key is entitled to, at the address of a signals service.
 
     What is known of their seals is kept in the file `seals`, or in memory without one; `seals=False` checks nothing by itself.
+    The seals are read at `history`, the address of the history service that you know; without it, where the service says.
     """
 
     def __init__(
-        self, base: str, key: str, *, timeout: float = 60, retries: int = 4, seals: str | Path | bool = True
+        self,
+        base: str,
+        key: str,
+        *,
+        timeout: float = 60,
+        retries: int = 4,
+        seals: str | Path | bool = True,
+        history: str | None = None,
     ) -> None:
         self._transport = Transport("signals", base, timeout, retries, {"X-API-Key": key})
         self._seals, self._path = seals, None if isinstance(seals, bool) else Path(seals).expanduser()
+        self._history = history
         self._delivered: dict[int, str] = {}
+        self._last = float("inf")
         self._state: dict[str, Any] | None = None
         if self._path and self._path.exists():
             self._state = json.loads(self._path.read_bytes())
@@ -45,12 +55,12 @@ class Signals:
         It ends after the newest signal, or pulls again every `poll` seconds for ever, `page` signals per request. A new
         epoch means that the log was restored: everything after `since` is pulled again, and the signals that this
         iterator has passed are left out. If it raises, begin again after the last number that you processed. With `poll` it
-        also calls check_seals() 12 minutes after a signal, on a thread: `seal_mismatch` is raised, any other error is a
+        also calls check_seals() at first and every 12 minutes, on a thread: `seal_mismatch` is raised, any other error is a
         warning.
         """
         epoch, last, passed = None, since, set()
-        due, check = 0.0, threading.Thread()
-        self._state = self._state or {"checked_seq": since}
+        turn, check = 0.0, threading.Thread()
+        self._state, self._last = self._state or {"checked_seq": since}, since
         while True:
             now = self.head()["epoch"]
             epoch, last = now, last if epoch in (None, now) else since
@@ -62,6 +72,7 @@ class Signals:
                     last = signal["seq"]
                     if self._seals:
                         self._delivered[last] = text
+                    self._last = last
                     if signal["signal_id"] not in passed:
                         passed.add(signal["signal_id"])
                         yield signal
@@ -70,9 +81,8 @@ class Signals:
                 return
             if self._seals and "fault" in self._state:
                 raise HighwaterError("seal_mismatch", self._state["fault"])
-            due = (due or time.time() + CHECK_AFTER) if self._delivered else 0.0
-            if 0.0 < due <= time.time() and not check.is_alive():
-                due, check = 0.0, threading.Thread(target=self._check, name="seals", daemon=True)
+            if self._seals and turn != time.time() // CHECK_EVERY and not check.is_alive():
+                turn, check = time.time() // CHECK_EVERY, threading.Thread(target=self._check, name="seals", daemon=True)
                 check.start()
             time.sleep(poll)
 
@@ -87,7 +97,8 @@ class Signals:
         """Checks that the signals that were yielded are in the seals that everybody sees, and gives what is known of these.
 
         Raises HighwaterError `seal_mismatch` if not, and again at each further call until the file `seals` is removed; any
-        other error says why nothing was checked.
+        other error says why nothing was checked. Call it at times that do not depend on signals: it reads public files, and who
+        sees the requests would know when a signal was given.
         """
         state = self._state or {"checked_seq": 0}
         try:
@@ -100,7 +111,8 @@ class Signals:
         finally:
             if self._path and self._state:
                 replace(self._path, json.dumps(self._state).encode())
-        self._delivered = {seq: text for seq, text in [*self._delivered.items()] if seq > self._state["checked_seq"]}
+        for seq in [each for each in [*self._delivered] if each <= self._state["checked_seq"]]:
+            del self._delivered[seq]
         return self._state
 
     def _receipts(self, state: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[int, str], Read]:
@@ -108,13 +120,15 @@ class Signals:
             return [], {}, lambda name: None  # the check fails all the same
         answer = self._transport.get(f"/v1/signals/seals?since={state['checked_seq']}").json()
         receipts, seals = answer["data"], answer["links"].get("seals")
-        if seals is None:
+        if self._history is None and seals is None:
             raise HighwaterError("not_published", "the service does not say where its seals are")
         while "next" in answer["links"]:
             answer = self._transport.get(answer["links"]["next"]).json()
             receipts += answer["data"]
-        history = Transport("history", seals.replace("/v1/seals/", ""), self._transport.timeout, self._transport.retries)
-        return receipts, dict(self._delivered), lambda name: find(history, f"/v1/seals/{name}")
+        base = self._history or seals.replace("/v1/seals/", "")
+        history = Transport("history", base, self._transport.timeout, self._transport.retries)
+        pulled = [row for row in receipts if row["seq"] <= self._last]  # a later one is checked when its signal is here
+        return pulled, dict(self._delivered), lambda name: find(history, f"/v1/seals/{name}")
 
 
 def _texts_of(page: Answer) -> Iterator[str]:

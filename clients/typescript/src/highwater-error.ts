@@ -13,10 +13,8 @@ export type ErrorCode =
   | 'bad_signature'
   | 'seal_mismatch'
 
-type ServiceDetails = ErrorAnswer['error']['details']
-
 /** What the service lists beside the message, or the faults that `verify()` found. */
-export type ErrorDetails = ServiceDetails | readonly string[]
+export type ErrorDetails = ErrorAnswer['error']['details'] | readonly string[]
 
 /** A refusal, or an answer that cannot be used. A code never changes its meaning: branch on `code`, never on the message. */
 export class HighwaterError extends Error {

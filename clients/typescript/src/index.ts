@@ -1,4 +1,3 @@
-// What the package exports.
 export type * from './generated/history.ts'
 export type { HeadAnswer, Identity, LogHead, Receipt, Signal } from './generated/signals.ts'
 export { type Columns, Highwater, type OpenOptions, type StrategyHistory } from './highwater.ts'

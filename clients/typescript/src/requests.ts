@@ -23,16 +23,10 @@ export type Transport = ReturnType<typeof createTransport>
 /** Reads the answer at a path. Throws `HighwaterError`, and the reason of an abort. */
 export type Read = Transport['read']
 
-/** Statuses of a service that is busy or not ready: the same request succeeds later. */
-const RETRIED: readonly number[] = [429, 503]
-
 /** A browser has a cache that does it, and a header of ours would cost a preflight for each request. */
 const REVALIDATES = !('document' in globalThis || 'importScripts' in globalThis)
 
-/**
- * Reads from `base`. An immutable answer that is in the cache is not requested again; any other is revalidated with its
- * ETag. Throws `TypeError` if `base` is no address of a service.
- */
+/** Requests an immutable answer once, and revalidates others by ETag. Throws `TypeError` if `base` is no address of a service. */
 export function createTransport(
   base: string,
   {
@@ -62,7 +56,7 @@ export function createTransport(
       const bytes = new Uint8Array(await response.arrayBuffer().catch(lost))
       if (response.ok || (response.status === 304 && etag)) return { response, bytes }
       const seconds = secondsToWait(response.headers.get('retry-after'), nth)
-      if (!RETRIED.includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
+      if (![429, 503].includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
         throw toError(service, root, path, response, textOf(bytes))
       await wait(seconds, signal)
     }
@@ -95,15 +89,19 @@ export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(by
 /** Whether an answer has the digest that it names, if it names one; a page without HTTPS cannot know. */
 async function isWhole({ headers }: Response, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
   const named = /^sha-256=:(.+):$/.exec(headers.get('unencoded-digest') ?? '')?.[1]
-  return !named || !globalThis.crypto?.subtle || (await sha256(bytes)) === hexOf(atob(named))
+  return !named || !globalThis.crypto?.subtle || toBase64(await sha256(bytes)) === named
 }
 
-export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return hexOf(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))))
-}
+/** The SHA-256 of parts that follow one another. */
+export const sha256 = async (...parts: (Uint8Array<ArrayBuffer> | string)[]) =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', await new Blob(parts).arrayBuffer()))
 
-const hexOf = (binary: string): string =>
-  Array.from(binary, byte => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+export const toHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+
+export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
+
+export const fromBase64 = (text: string) => Uint8Array.from(atob(text), char => char.charCodeAt(0))
 
 /** `Retry-After` is seconds or a date; without it the waits are 1, 2, 4, … seconds. */
 function secondsToWait(retryAfter: string | null, attempt: number): number {

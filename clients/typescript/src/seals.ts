@@ -1,15 +1,15 @@
 // Receipts of signals, checked with the public chain of seals, as docs/subscribing.md describes it.
 import type { Receipt } from './generated/signals.ts'
 import { HighwaterError } from './highwater-error.ts'
-import { textOf } from './requests.ts'
+import { fromBase64, sha256, textOf, toBase64, toHex } from './requests.ts'
 import { isSignedBy } from './verify.ts'
 
 /** What is known of the chain. Keep it: the chain of tomorrow must continue that of today. */
 export type SealState = {
   /** Signals up to this number are checked. */
   readonly checked_seq: number
-  /** The newest seal that was seen, with the SHA-256 of its bytes, the day of its end, and the key of first use. */
-  readonly head?: Readonly<Record<'digest' | 'origin' | 'date' | 'key', string>> & { readonly n: number }
+  /** The newest seal that was seen, with the SHA-256 of its bytes, and the key of first use. */
+  readonly head?: Readonly<Record<'digest' | 'origin' | 'key', string>> & { readonly n: number }
   /** The first signal without a receipt, and the newest seal when that was found. */
   readonly waiting?: { readonly seq: number; readonly n: number }
   /** What was wrong: every further check fails with it. */
@@ -42,9 +42,7 @@ export async function checkSeals(
   let head = await parse(await get('head'))
   if (known && head.n < known.n) head = await parse(await get(nameOf(known.n))) // a cache may have an old head
   const shown = receipts.filter(({ n }) => n <= head.n) // a later one is published in a moment
-  const from = Math.min(known?.n ?? head.n, ...shown.map(({ n }) => n))
-  const first = from === known?.n ? known : await parse((await read(nameOf(from))) ?? (await get(nameOf(1))))
-  const seals = await readChain(read, from, first.date, known?.origin ?? head.origin, head)
+  const seals = await readChain(read, head, known ?? head, Math.min(head.n, ...shown.map(({ n }) => n)))
   if (known && seals.get(known.n)?.digest !== known.digest)
     fail(`seal ${known.n} is not the one that you saw: ${OTHER}`)
   const key = known?.key ?? textOf(await get(`keys/${head.origin.split('/')[1]}.pem`))
@@ -57,8 +55,8 @@ export async function checkSeals(
   const waiting = before?.seq === seq ? before : { seq, n: head.n }
   if (seq < checked_seq || head.n > waiting.n + MOST_SEALS)
     fail(`signal ${seq} was delivered to you, and no seal up to ${head.n} has it: ${LEFT_OUT}`)
-  const { n, digest, origin, date } = head
-  const next = { checked_seq, head: { n, digest, origin, date, key } }
+  const { n, digest, origin } = head
+  const next = { checked_seq, head: { n, digest, origin, key } }
   return Number.isFinite(seq) ? { ...next, waiting } : next
 }
 
@@ -69,61 +67,53 @@ export function fail(sentence: string, code: 'seal_mismatch' | 'not_published' =
 const nameOf = (n: number): string => String(n).padStart(9, '0')
 
 const SHAPE =
-  /^(?<text>highwater\/seal\/v1\n(?<origin>\S+)\n(?<n>\d{9})\n(?<begin>\S{20}) (?<end>\S{20})\n(?<commitment>\S{44})\n(?<prev>\S{44})\n\d{9} \S{44}\n)\n— \S+ (?<signature>\S+)\n$/
+  /^(?<text>highwater\/seal\/v1\n(?<origin>\S+)\n(?<n>\d{9})\n(?<begin>(?<day>\d{4}-\d\d-\d\d)\S{10}) (?<end>\S{20})\n(?<commitment>\S{44})\n(?<prev>\S{44})\n\d{9} \S{44}\n)\n— \S+ (?<signature>\S+)\n$/
 
-type Field = 'text' | 'origin' | 'n' | 'begin' | 'end' | 'commitment' | 'prev' | 'signature'
+type Field = 'text' | 'origin' | 'n' | 'begin' | 'day' | 'end' | 'commitment' | 'prev' | 'signature'
 
 async function parse(bytes: Uint8Array | string) {
   const seal = typeof bytes === 'string' ? bytes : textOf(bytes)
   const groups = SHAPE.exec(seal)?.groups ?? fail('a published seal has another form: it was altered')
   const fields = groups as Record<Field, string> // the names in SHAPE
-  const digest = toBase64(await sha256(seal))
-  return { ...fields, n: Number(fields.n), digest, date: fields.end.slice(0, 10) }
+  return { ...fields, n: Number(fields.n), digest: toBase64(await sha256(seal)) }
 }
 
-/** The seals from a number, of day `date`, to the head: of each day that is over from its file, else one by one. */
-async function readChain(
-  read: ReadSeals,
-  from: number,
-  date: string,
-  origin: string,
-  head: Awaited<ReturnType<typeof parse>>,
-) {
-  const seals = new Map([[head.n, head]])
-  for (let day = date; day < head.date; day = dayAfter(day))
-    for (const each of textOf((await read(`days/${day}`)) ?? new Uint8Array()).match(SEALS) ?? [])
-      seals.set(Number(each.split('\n')[2]), await parse(each))
-  for (let n = from; n <= head.n; n++) {
-    const missing = `seal ${n} is missing: withheld or removed`
-    const seal = seals.get(n) ?? (await parse((await read(nameOf(n))) ?? fail(missing)))
-    const before = n === from ? null : seals.get(n - 1)
-    if (seal.n !== n || (before && (seal.prev !== before.digest || seal.begin !== before.end)))
-      fail(`seal ${n} does not continue seal ${n - 1}: one of the two was altered, or the chain was forked`)
-    if (seal.origin !== origin)
-      fail(`seal ${n} is of ${seal.origin}, not of ${origin}: another chain began; ask why`)
-    seals.set(n, seal)
+type Seal = Awaited<ReturnType<typeof parse>>
+
+/**
+ * The seals from the head back to the known one; if an earlier one is needed, the first, back to it and over whole days, so that no
+ * read says in which seal a signal is. Those of a day that is over are in one file.
+ */
+async function readChain(read: ReadSeals, head: Seal, known: Pick<Seal, 'n' | 'origin'>, first: number) {
+  const [seals, shown, today] = [new Map([[head.n, head]]), new Map<number, string>(), head.end.slice(0, 10)]
+  for (let at = head; ; ) {
+    if (at.origin !== known.origin)
+      fail(`seal ${at.n} is of ${at.origin}, not of ${known.origin}: another chain began; ask why`)
+    const n = at.n - 1
+    if (n === 0 || (n < Math.min(first, known.n) && (first >= known.n || at.day !== today))) return seals
+    if (!shown.has(n)) {
+      const bytes = await read(at.day < today ? `days/${at.day}` : nameOf(n))
+      for (const each of bytes ? (textOf(bytes).match(SEALS) ?? []) : [])
+        shown.set(Number(each.split('\n')[2]), each)
+    }
+    const before = await parse(shown.get(n) ?? fail(`seal ${n} is missing: withheld or removed`))
+    if (at.prev !== before.digest || at.begin !== before.end)
+      fail(`seal ${at.n} does not continue seal ${n}: one of the two was altered, or the chain was forked`)
+    seals.set(n, before)
+    at = before
   }
-  return seals
 }
 
-/** The seals in the file of a day. */
+/** The seals in a file. */
 const SEALS = /^highwater[^—]+—.+\n/gm
 
-const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
-
 async function checkReceipt({ seq, n, r, s_n, batch }: Receipt, item?: string, commitment?: string) {
+  if (!/^after (0|[1-9]\d*)\n([0-9a-f]{64}\n)*$/.test(batch))
+    fail(`the batch of signal ${seq} has another form: it was altered`)
   const [salt, sealSalt] = [fromBase64(r), fromBase64(s_n)]
-  const digest = await sha256(salt, item ?? '')
-  const line = Array.from(digest, byte => byte.toString(16).padStart(2, '0')).join('')
+  const line = toHex(await sha256(salt, item ?? ''))
   if (item !== undefined && (salt.length !== 32 || !batch.split('\n').includes(line)))
     fail(`signal ${seq} as it was delivered is not in the batch of seal ${n}: it was altered`)
   if (sealSalt.length !== 32 || toBase64(await sha256(sealSalt, await sha256(batch))) !== commitment)
     fail(`the batch of signal ${seq} is not what seal ${n} commits to: it was altered later`)
 }
-
-const sha256 = async (...parts: (Uint8Array<ArrayBuffer> | string)[]) =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', await new Blob(parts).arrayBuffer()))
-
-const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
-
-const fromBase64 = (text: string) => Uint8Array.from(atob(text), char => char.charCodeAt(0))

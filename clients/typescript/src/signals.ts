@@ -15,8 +15,8 @@ import { nullIfMissing } from './verify.ts'
 /** Signals of one request: a page has some 200 kB. */
 const PAGE = 500
 
-/** A signal is sealed within ten minutes. */
-const CHECK_AFTER_MS = 720_000
+/** With and without signals: the rhythm of the requests says nothing of these. */
+const CHECK_EVERY_MS = 720_000
 
 /** Which signals to pull. */
 export type SignalsOptions = CallOptions & {
@@ -28,6 +28,8 @@ export type SignalsOptions = CallOptions & {
 
 /** How seals are checked. */
 export type SealsOptions = {
+  /** Address of the history service that you know, where the seals are read. Without it, where the service says. */
+  readonly history?: string | undefined
   /** What `onCheck` got last. A new client without it forgets a fault, and trusts the chain that it sees first. */
   readonly state?: SealState | undefined
   /** Gets what is known after each check, and the error if it failed. */
@@ -41,7 +43,8 @@ export class HighwaterSignals {
   readonly #seals: SealsOptions | null
   readonly #delivered = new Map<number, string>()
   #state: SealState | undefined
-  #dueMs = 0
+  #last = Number.POSITIVE_INFINITY
+  #turn = 0
   #isChecking = false
 
   /** With `seals: false` nothing is checked by itself. */
@@ -70,11 +73,12 @@ export class HighwaterSignals {
    * Every signal after `since`, ascending and each `signal_id` once, page by page. After a push whose `prevSeq` is above the
    * last number that was processed, this closes the gap. If the log gets a new epoch because it was restored from a copy,
    * everything after `since` is pulled again, and what was not yielded before is yielded. If it looks again it also calls
-   * `checkSeals()` 12 minutes after a signal, and throws `seal_mismatch`.
+   * `checkSeals()` at first and every 12 minutes, and throws `seal_mismatch`.
    */
   async *signals({ since, everySeconds, ...options }: SignalsOptions): AsyncGenerator<Signal, void> {
     const yielded = new Set<string>()
     let [last, epoch] = [since, '']
+    this.#last = since
     this.#state ??= { checked_seq: since }
     while (true) {
       const { data: head } = await this.head(options)
@@ -94,7 +98,8 @@ export class HighwaterSignals {
 
   /**
    * Checks that the signals that this client yielded are in the seals that everybody sees. Throws `seal_mismatch` if not, and again
-   * at each further call; any other error says why nothing was checked.
+   * at each further call; any other error says why nothing was checked. Call it at times that do not depend on signals: it reads public
+   * files, and who sees the requests would know when a signal was given.
    */
   async checkSeals(options: CallOptions = {}): Promise<SealState> {
     const state = this.#state ?? { checked_seq: 0 }
@@ -114,15 +119,16 @@ export class HighwaterSignals {
   async #check(state: SealState, options: CallOptions): Promise<SealState> {
     if (state.fault !== undefined) fail(state.fault)
     const receipts: Receipt[] = []
-    let [path, seals]: (string | undefined)[] = [`/v1/signals/seals?since=${state.checked_seq}`]
+    let base = this.#seals?.history
+    let path: string | undefined = `/v1/signals/seals?since=${state.checked_seq}`
     while (path !== undefined) {
       const { data, links }: SealsAnswer = await this.#transport.read(path, options)
-      receipts.push(...data)
+      receipts.push(...data.filter(({ seq }) => seq <= this.#last)) // a later one is checked when its signal is here
       path = links.next
-      seals = links.seals
+      base ??= links.seals?.replace('/v1/seals/', '')
     }
-    if (seals === undefined) fail('the service does not say where its seals are', 'not_published')
-    const { request } = createTransport(seals.replace('/v1/seals/', ''), this.#options, 'history')
+    if (base === undefined) fail('the service does not say where its seals are', 'not_published')
+    const { request } = createTransport(base, this.#options, 'history')
     const read = (name: string) =>
       request(`/v1/seals/${name}`, options).then(({ bytes }) => bytes, nullIfMissing)
     return checkSeals(receipts, new Map(this.#delivered), read, state)
@@ -131,10 +137,9 @@ export class HighwaterSignals {
   /** Begins a check: no signal waits for it. */
   #checkIfDue(options: CallOptions): void {
     if (this.#state?.fault !== undefined) fail(this.#state.fault)
-    if (this.#delivered.size === 0 || this.#isChecking) return
-    this.#dueMs ||= Date.now() + CHECK_AFTER_MS
-    if (Date.now() < this.#dueMs) return
-    this.#dueMs = 0
+    const turn = Math.floor(Date.now() / CHECK_EVERY_MS)
+    if (turn === this.#turn || this.#isChecking) return
+    this.#turn = turn
     this.#isChecking = true
     const end = () => {
       this.#isChecking = false // `onCheck` has the error, and the state a mismatch
@@ -149,6 +154,7 @@ export class HighwaterSignals {
       const texts = rowsOf(text)
       for (const [i, signal] of data.entries()) {
         if (this.#seals) this.#delivered.set(signal.seq, texts[i] ?? '')
+        this.#last = signal.seq
         yield signal
       }
       path = links.next

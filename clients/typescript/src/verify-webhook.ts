@@ -1,6 +1,7 @@
 // Deliveries of the service to a webhook, verified with Web Crypto, which every runtime has.
 import type { Signal } from './generated/signals.ts'
 import { HighwaterError, parse } from './highwater-error.ts'
+import { fromBase64 } from './requests.ts'
 
 /** The headers of a request, as `fetch` has them or as Node has them. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>
@@ -55,7 +56,7 @@ const badSignature = (message: string) => new HighwaterError('bad_signature', me
 const fromText = (prefix: string) => (text: string) => {
   try {
     if (!text.startsWith(prefix)) return null
-    return Uint8Array.from(atob(text.slice(prefix.length)), character => character.charCodeAt(0))
+    return fromBase64(text.slice(prefix.length))
   } catch {
     return null
   }

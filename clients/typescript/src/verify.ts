@@ -1,6 +1,6 @@
 // What is published, checked from its log down to the last file, as docs/verifying.md does it by hand.
 import { HighwaterError } from './highwater-error.ts'
-import { type CallOptions, sha256, type Transport, textOf } from './requests.ts'
+import { type CallOptions, fromBase64, sha256, type Transport, textOf, toHex } from './requests.ts'
 
 const AT_ONCE = 8 // concurrent requests
 const SKEW_MS = 300_000 // clocks that are kept in step differ by less
@@ -33,7 +33,7 @@ export async function audit(service: Transport, version: string, root: string, o
     await checkSignature(find, keys, newest.content, `/v1/pointer/signatures/${newest.digest}.sig`)
     const manifest = await get(find, `${root}manifest.json`)
     const named = log.filter(({ entry }) => entry.version === version)
-    const digest = await sha256(manifest)
+    const digest = await digestOf(manifest)
     if (named.length === 0 || named.some(({ entry }) => entry.manifest_sha256 !== digest))
       fail([`the manifest of ${version} is not the one that the log names`])
     await checkSignature(find, keys, manifest, `${root}manifest.json.sig`)
@@ -41,7 +41,7 @@ export async function audit(service: Transport, version: string, root: string, o
     const faults = await eachOf(files, async ([path, digest]) => {
       const content = await find(path)
       if (content === null) return `${path} is missing`
-      if ((await sha256(content)) !== digest) return `${path} is altered`
+      if ((await digestOf(content)) !== digest) return `${path} is altered`
       const kept = service.cache.get(path)?.text ?? textOf(content)
       return kept === textOf(content) ? [] : `${path} is altered in the cache: open the book again`
     })
@@ -68,6 +68,8 @@ export function nullIfMissing(error: HighwaterError): null {
   if (error.status === 404 || error.status === 410) return null
   throw error
 }
+
+const digestOf = async (bytes: Bytes) => toHex(await sha256(bytes))
 
 const get = async (find: Find, path: string) => (await find(path)) ?? fail([`${path} is missing`])
 
@@ -105,7 +107,7 @@ async function readLog(find: Find) {
     const entry = fromJson<Entry>(content)
     if (entry.seq !== i + 1 || entry.prev_entry_sha256 !== before)
       fail([`entry ${i + 1} of the log does not continue the entry before it: one of the two was altered`])
-    before = await sha256(content)
+    before = await digestOf(content)
     log.push({ content, entry, digest: before })
   }
   return log
@@ -126,7 +128,7 @@ async function checkSignature(find: Find, keys: readonly string[] | null, conten
 }
 
 export async function isSignedBy(pem: string, content: Bytes, signature: Bytes): Promise<boolean> {
-  const der = Uint8Array.from(atob(pem.replaceAll(/-----[^-]+-----/g, '')), char => char.charCodeAt(0))
+  const der = fromBase64(pem.replaceAll(/-----[^-]+-----/g, ''))
   const key = await crypto.subtle.importKey('spki', der, 'Ed25519', false, ['verify'])
   return crypto.subtle.verify('Ed25519', key, signature, content)
 }

@@ -12,6 +12,7 @@ import {
   pct,
   ratioOrNull,
   TOO_FEW,
+  UNTRADED,
   UPLESS,
 } from './figure-rule.ts'
 
@@ -167,11 +168,7 @@ export const riskAdjusted = () =>
       PAINLESS,
     ),
     calmar: ratioOrNull('CAGR / |maximum drawdown|.', 'CAGR / |min(d)|', PER_DRAWDOWN),
-    recovery_factor: ratioOrNull('Net return / |maximum drawdown|.', '(E_N - 1) / |min(d)|', [
-      'too_few_points',
-      'no_drawdown',
-      'ruin',
-    ]),
+    recovery_factor: ratioOrNull('Net return / |maximum drawdown|.', '(E_N - 1) / |min(d)|', DRY),
     omega: ratioOrNull(
       'Sum of the positive / |sum of the negative| daily returns.',
       'sum(r > 0) / |sum(r < 0)|',
@@ -231,8 +228,6 @@ export const riskAdjusted = () =>
         'is made of it 4. Losses up to 1e-12 are none. γ: 0.5772156649, the constant of Euler.',
     ),
   )
-
-const UNTRADED = ['no_trades', 'too_few_points'] as const
 
 const trailing = (length: number) =>
   pct(`Return of the last ${length} days.`, `100 × (E_N / E_(N-${length}) - 1)`, TOO_FEW)

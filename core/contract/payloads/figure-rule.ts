@@ -35,10 +35,8 @@ export const noneRecomputable = <Fields extends z.ZodRawShape>(needs: keyof type
     Object.entries(fields).map(([name, field]) => [name, notRecomputable(needs, field as z.ZodType)]),
   ) as unknown as Fields
 
-/** What holds for every statistic of a group. */
 export const convention = (text: string) => ({ 'x-convention': text })
 
-/** Every reason for which a statistic is null. */
 export const ABOUT_REASONS: { readonly [Reason in UndefinedReason]: string } = {
   too_few_points:
     'The series, or the ledger, has fewer points than the formula needs: 90 days, 26 complete weeks or 6 complete months for ' +
@@ -112,7 +110,6 @@ export const headline = (of: string, [E, r, n]: readonly [string, string, string
   ),
 })
 
-/** The same with the volatility. */
 export const holding = (of: string, letters: readonly [string, string, string], nulls: NullRule) => ({
   ...headline(of, letters, nulls),
   volatility_annualized_pct: pct(`Volatility of ${of}.`, `100 × sd(${letters[1]}) × √365`, [
@@ -120,6 +117,7 @@ export const holding = (of: string, letters: readonly [string, string, string], 
   ]),
 })
 
+export const UNTRADED = ['no_trades', 'too_few_points'] as const satisfies NullRule
 export const TRADELESS = ['no_trades'] as const satisfies NullRule
 export const WINLESS = ['no_trades', 'no_wins'] as const satisfies NullRule
 export const LOSSLESS = ['no_trades', 'no_losses'] as const satisfies NullRule

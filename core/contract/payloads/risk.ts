@@ -1,7 +1,7 @@
 // Payload of `/v1/strategies/{sid}/risk`. Each figure carries its definition, its formula and when it is null, each group
 // its conventions.
 import { MOST_BINS } from '#core/figures/risk-profile.ts'
-import { YEAR_AHEAD } from '#core/figures/year-ahead.ts'
+import { QUANTILES, YEAR_AHEAD } from '#core/figures/year-ahead.ts'
 import { flag, isoDate, number, numberOrNull, record, records, text, whole, word } from './field.ts'
 import { convention, count, countOrNull, figureRule, pct, undefinedReasons } from './figure-rule.ts'
 
@@ -13,8 +13,8 @@ const SHORT = ['less_than_one_year'] as const
 const quantiles = <Name extends string>(name: Name, of: string, formula: string) => {
   const quantile = (p: number) =>
     pct(`${p} % of the drawn years ${of}.`, `100 × Q_${p / 100}(${formula})`, SHORT)
-  return Object.fromEntries([5, 25, 50, 75, 95].map(p => [`${name}_p${p}_pct`, quantile(p)])) as Record<
-    `${Name}_p${5 | 25 | 50 | 75 | 95}_pct`,
+  return Object.fromEntries(QUANTILES.map(p => [`${name}_p${p}_pct`, quantile(p)])) as Record<
+    `${Name}_p${(typeof QUANTILES)[number]}_pct`,
     ReturnType<typeof pct>
   >
 }

@@ -7,20 +7,22 @@ import { flag, isoDate, numberOrNull, percent, record, text, whole } from './fie
 import {
   convention,
   count,
+  FLAT,
   figureRule,
   hours,
   LOSSLESS,
   type NullRule,
   notRecomputable,
+  PAINLESS,
   pct,
   ratioOrNull,
   TRADELESS,
+  UNTRADED,
   undefinedReasons,
   WINLESS,
 } from './figure-rule.ts'
 import { leverage } from './strategy.ts'
 
-const WIN_RATE = '100 × n(x > 0) / n'
 const PROFIT_FACTOR = 'sum(x > 0) / |sum(x < 0)|'
 const PROFIT_FACTOR_NOTIONAL = 'sum(y > 0) / |sum(y < 0)|'
 const ABOUT_NOTIONAL =
@@ -31,7 +33,7 @@ const onEquity = <Field extends z.ZodType>(field: Field): Field => notRecomputab
 
 const tradesHead = (which: string, aboutWinRate: string) => ({
   count: count(`${which} trades.`, 'n'),
-  win_rate_pct: pct(aboutWinRate, WIN_RATE, TRADELESS),
+  win_rate_pct: pct(aboutWinRate, '100 × n(x > 0) / n', TRADELESS),
   profit_factor: onEquity(ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS)),
   profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
 })
@@ -50,9 +52,7 @@ const tradeGroup = () =>
       ratioOrNull('Mean result in units of the base risk.', 'mean(x) / base risk', TRADELESS),
     ),
     median_trade_pct: onEquity(pct('Median result.', '100 × median(x)', TRADELESS)),
-    std_trade_pct: onEquity(
-      pct('Sample standard deviation of the results.', '100 × sd(x)', [...TRADELESS, 'too_few_points']),
-    ),
+    std_trade_pct: onEquity(pct('Sample standard deviation of the results.', '100 × sd(x)', UNTRADED)),
     average_win_pct: onEquity(pct('Mean of the gains.', '100 × mean(x > 0)', WINLESS)),
     average_loss_pct: onEquity(pct('Mean of the losses.', '100 × mean(x < 0)', LOSSLESS)),
     payoff_ratio: onEquity(
@@ -69,7 +69,7 @@ const tradeGroup = () =>
       ratioOrNull(
         'System quality number: square root of the count x mean / sample deviation of the results.',
         '√n × mean(x) / sd(x)',
-        [...TRADELESS, 'too_few_points', 'zero_variance'],
+        [...UNTRADED, 'zero_variance'],
       ),
     ),
     kelly_fraction: onEquity(
@@ -82,10 +82,7 @@ const tradeGroup = () =>
     average_holding_hours: hours('Mean time from entry to exit.', 'mean(exit - entry)', TRADELESS),
     median_holding_hours: hours('Median time from entry to exit.', 'median(exit - entry)', TRADELESS),
     max_holding_hours: hours('Longest time from entry to exit.', 'max(exit - entry)', TRADELESS),
-    trades_per_year: ratioOrNull('Closed trades / days of the series x 365.', '365 × n / N', [
-      ...TRADELESS,
-      'too_few_points',
-    ]),
+    trades_per_year: ratioOrNull('Closed trades / days of the series x 365.', '365 × n / N', UNTRADED),
     top5_wins_share_of_gross_profit_pct: onEquity(
       pct(
         'Share of all gains that the five largest make.',
@@ -136,17 +133,17 @@ export const statsData = () =>
     sharpe_daily_annualized: figureOrNull(
       'Mean / sample standard deviation of daily returns x the square root of 365; risk-free rate 0.',
       'mean(r) / sd(r) × √365',
-      ['too_few_points', 'zero_variance', 'ruin'],
+      FLAT,
     ),
     sortino_daily_annualized: figureOrNull(
       'Mean of daily returns / root mean square of the negative ones over all days, x the square root of 365.',
       'mean(r) / √mean(min(r, 0)²) × √365',
-      ['too_few_points', 'no_losses', 'ruin'],
+      PAINLESS,
     ),
     sharpe_weekly_annualized: figureOrNull(
       'Mean / sample standard deviation of the returns of complete ISO weeks x the square root of 52.',
       'mean(w) / sd(w) × √52',
-      ['too_few_points', 'zero_variance', 'ruin'],
+      FLAT,
     ),
     time_underwater: record('Days on which the equity stands strictly below its earlier peak.', {
       longest_days: whole('Longest run of days under water, an open one included.').meta(

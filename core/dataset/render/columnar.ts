@@ -60,9 +60,6 @@ const ARROW_TYPES: { readonly [Kind in Cells['kind']]: () => DataType } = {
   text: utf8,
 }
 
-/** Rows that a reader must take at once: a century of days is one group. */
-const ROWS_IN_GROUP = 100_000
-
 /**
  * The bytes of a table as a Parquet file, Snappy inside: dates as local TIMESTAMP, instants as TIMESTAMP in
  * UTC, both of milliseconds, numbers as DOUBLE, texts as STRING. A column is OPTIONAL if rows may have no cell. `about` goes
@@ -76,7 +73,7 @@ export function renderParquet(
   const bytes = parquetWriteBuffer({
     schema: [{ name: 'schema', num_children: columns.length }, ...columns.map(toElement)],
     columnData: columns.map(column => ({ name: column.name, data: columnValues(column, rows) })),
-    rowGroupSize: ROWS_IN_GROUP,
+    rowGroupSize: 100_000, // rows that a reader must take at once: a century of days is one group
     kvMetadata: Object.entries(about).map(([key, value]) => ({ key, value })),
   })
   return rows === 0 ? withTypedRowGroups(new Uint8Array(bytes)) : new Uint8Array(bytes)

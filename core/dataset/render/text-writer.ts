@@ -72,7 +72,6 @@ export function writeAscii(writer: ByteWriter, text: string): void {
   for (let i = 0; i < text.length; i++) writer.bytes[writer.length++] = text.charCodeAt(i)
 }
 
-/** The UTF-8 bytes of a text that is written many times. */
 export const toBytes = (text: string): Uint8Array => encoder.encode(text)
 
 // Text that can be made at once or block by block: one function writes it, and pauses where a block is full.

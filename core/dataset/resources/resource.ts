@@ -17,6 +17,7 @@ import { getRoute, type Route } from '#core/contract/route.ts'
 import type { Json } from '../render/json.ts'
 import type { Table } from '../render/table.ts'
 import { type Snapshot, type StrategyData, strategyOf } from '../snapshot.ts'
+import { riskFactor, riskLevel } from './risk-level.ts'
 
 /** The routes that are functions of the dataset: of the whole book, or of a strategy. */
 export type ResourceId = BookId | StrategyId
@@ -94,17 +95,21 @@ export function findStrategy(snapshot: Snapshot, id: string): StrategyData {
   return strategy
 }
 
+/** The strategy that a request names, the level that it asks for, and the factor on the base returns at it. */
+export function strategyAtLevel(snapshot: Snapshot, { sid, risk_pct }: Params) {
+  const strategy = findStrategy(snapshot, sid)
+  const level = riskLevel(risk_pct, snapshot.dataset.max_modelled_risk_pct)
+  return { strategy, level, factor: riskFactor(level, strategy.base_risk_pct) }
+}
+
 /**
  * The refusal of an id that names no strategy. The specification gives the message, so the nearest id that there is stands
  * in the details.
  */
 export function unknownStrategy({ strategies }: Snapshot, id: string): ApiError {
-  const value = id.slice(0, LONGEST_ECHO)
+  const value = id.slice(0, 64) // an id has at most 64 characters; longer texts are cut
   const known = strategies.map(strategy => strategy.id)
   const reason = didYouMean(value, known, '')
   const details = reason === '' ? null : [{ param: 'sid', value, reason }]
   return new ApiError('not_found', `unknown strategy '${value}'`, { details })
 }
-
-/** An id has at most 64 characters; longer texts are cut. */
-const LONGEST_ECHO = 64

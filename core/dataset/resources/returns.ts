@@ -1,9 +1,10 @@
 import { FORMATS } from '#core/contract/parameters.ts'
 import { isoDate, list, namedRecord, number } from '#core/contract/payloads/field.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
-import { datasetRoute, findStrategy } from './resource.ts'
-import { noteAt, RISK_UNIT, rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { datasetRoute, strategyAtLevel } from './resource.ts'
+import { compounded, noteAt, RISK_UNIT, rescaled, seriesRiskMeta } from './risk-level.ts'
 
 const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated by their Sunday; at another risk level every base return is multiplied by risk_pct / base_risk_pct. ${RISK_UNIT}`
 
@@ -27,8 +28,7 @@ export const returns = datasetRoute({
   data: returnPoints,
   example: { path: '/v1/strategies/ash/returns?from=2024-03-04&risk_pct=0.01&to=2024-03-10' },
   handler: (snapshot, params) => {
-    const strategy = findStrategy(snapshot, params.sid)
-    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const { strategy, level } = strategyAtLevel(snapshot, params)
     const cut = sliceSeries(strategy[params.period], params.from, params.to)
     const table = seriesTable({ ...cut, values: rescaled(cut.values, strategy, level) }, 'ret')
     const meta = { ...seriesRiskMeta(level, strategy.base_risk_pct), note: noteAt(level, RETURNS_NOTE) }
@@ -42,4 +42,34 @@ export const seriesTable = (series: Series, name: string): Table => ({
   columns: [dateColumn('t', series), significantColumn(name, series.values)],
   series,
   ...(series.values.length === 0 ? {} : { extent: { first: series.first, last: lastDay(series) } }),
+})
+
+const CURVE_NOTE = `Equity at the end of each UTC day, 1.0 at the close before the first; at another risk level it is compounded from the rescaled daily returns and stays 0 after a ruin. ${RISK_UNIT}`
+
+export const curvePoints = () =>
+  list(
+    'The equity curve, ascending.',
+    namedRecord('CurvePoint', {
+      t: isoDate('UTC day at whose end the equity stands.'),
+      equity: number('Equity, 1.0 at the close before the first point; 10 significant digits.'),
+    }),
+  )
+
+export const curve = datasetRoute({
+  id: 'curve',
+  path: '/v1/strategies/{sid}/curve',
+  title: 'Equity curve',
+  about: 'The daily equity, compounded from 1.0, at any risk level.',
+  parameters: ['risk_pct'],
+  formats: FORMATS,
+  published: ['json', 'csv'],
+  data: curvePoints,
+  example: { path: '/v1/strategies/yew/curve' },
+  handler: (snapshot, params) => {
+    const { strategy, level, factor } = strategyAtLevel(snapshot, params)
+    const { daily, base_risk_pct } = strategy
+    const equity = compounded(strategy, level, () => equityCurve(daily.values, factor))
+    const table = seriesTable({ ...daily, values: equity }, 'equity')
+    return { table, meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, CURVE_NOTE) } }
+  },
 })

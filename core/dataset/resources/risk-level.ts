@@ -4,7 +4,6 @@ import type { MetaExtra } from '#core/contract/register.ts'
 import { LARGEST_PUBLISHED } from '#core/figures/account-path.ts'
 import type { StrategyData } from '../snapshot.ts'
 
-/** The unit of risk levels, in the notes on method of answers. */
 export const RISK_UNIT = 'risk_pct is a fraction: 0.02 = 2 % of equity per trade.'
 
 const RESCALE_NOTE =
@@ -25,14 +24,12 @@ export const riskLevel = (requested: number | null, cap: number): RiskLevel | nu
 export const riskFactor = (level: RiskLevel | null, baseRisk: number): number =>
   level === null ? 1 : level.effective / baseRisk
 
-/** The provenance that every rescaled answer carries. */
 export const rescaleMeta = (level: RiskLevel): MetaExtra => ({
   requested_risk_pct: level.requested,
   effective_risk_pct: level.effective,
   risk_pct_clamped: level.effective !== level.requested,
 })
 
-/** What the register says about the risk of one strategy's series. */
 export const seriesRiskMeta = (level: RiskLevel | null, baseRisk: number): MetaExtra => ({
   risk_pct: level?.effective ?? baseRisk,
   modelled: level !== null,

@@ -3,8 +3,8 @@ import { splitFigures } from '#core/figures/figure.ts'
 import { type RiskInput, riskFigures } from '#core/figures/risk-profile.ts'
 import { type Snapshot, type StrategyData, wordAt } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { datasetRoute, findStrategy } from './resource.ts'
-import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { datasetRoute, strategyAtLevel } from './resource.ts'
+import { compounded, noteAt, RISK_UNIT, seriesRiskMeta } from './risk-level.ts'
 
 const RISK_NOTE = `year_ahead is drawn from the days of the record and is no forecast; days that are not in it, it does not know. ${RISK_UNIT}`
 
@@ -19,9 +19,8 @@ export const risk = datasetRoute({
   data: riskData,
   example: { path: '/v1/strategies/ash/risk' },
   handler: (snapshot, params) => {
-    const strategy = findStrategy(snapshot, params.sid)
-    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
-    const input = { ...riskInput(snapshot, strategy), k: riskFactor(level, strategy.base_risk_pct) }
+    const { strategy, level, factor: k } = strategyAtLevel(snapshot, params)
+    const input = { ...riskInput(snapshot, strategy), k }
     const block = splitFigures(compounded(strategy, level, () => riskFigures(input)))
     return {
       data: { ...publishFigures(block.values), undefined: block.undefined },

@@ -4,8 +4,8 @@ import { convention, figureRule, type NullRule } from '#core/contract/payloads/f
 import { accountPath } from '#core/figures/account-path.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import { dateColumn, figureColumn, type Table } from '../render/table.ts'
-import { datasetRoute, findStrategy } from './resource.ts'
-import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { datasetRoute, strategyAtLevel } from './resource.ts'
+import { compounded, noteAt, RISK_UNIT, seriesRiskMeta } from './risk-level.ts'
 
 const ROWS =
   'Each row is of the 365 UTC days that end with its day: r are their returns, b those of the instrument, E the equity. A cell ' +
@@ -42,11 +42,9 @@ export const rolling = datasetRoute({
   data: rollingRows,
   example: { path: '/v1/strategies/ash/rolling' },
   handler: (snapshot, params) => {
-    const strategy = findStrategy(snapshot, params.sid)
-    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const { strategy, level, factor } = strategyAtLevel(snapshot, params)
     const { daily, weekly, instrument, base_risk_pct } = strategy
     const benchmark = snapshot.benchmarks.find(each => each.instrument === instrument)?.daily ?? null
-    const factor = riskFactor(level, base_risk_pct)
     const figures = compounded(strategy, level, () =>
       rollingFigures(accountPath(daily, weekly, factor), benchmark),
     )

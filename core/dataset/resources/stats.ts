@@ -1,20 +1,11 @@
 import { statsData } from '#core/contract/payloads/stats.ts'
-import type { MetaExtra } from '#core/contract/register.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { type FigureBlock, splitFigures } from '#core/figures/figure.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import type { StrategyData } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { datasetRoute, findStrategy } from './resource.ts'
-import {
-  compounded,
-  noteAt,
-  RISK_UNIT,
-  type RiskLevel,
-  rescaleMeta,
-  riskFactor,
-  riskLevel,
-} from './risk-level.ts'
+import { datasetRoute, strategyAtLevel } from './resource.ts'
+import { compounded, noteAt, RISK_UNIT, type RiskLevel, rescaleMeta, riskFactor } from './risk-level.ts'
 
 const STATS_NOTE = `fund_dd is always at base risk. At another risk level net return, CAGR, drawdown and time under water come from the recompounded curve, so that they agree with each other and with its last point. ${RISK_UNIT}`
 
@@ -31,8 +22,7 @@ export const stats = datasetRoute({
   data: statsData,
   example: { path: '/v1/strategies/ash/stats' },
   handler: (snapshot, params) => {
-    const strategy = findStrategy(snapshot, params.sid)
-    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const { strategy, level } = strategyAtLevel(snapshot, params)
     const block = level === null ? strategy.figures : rescaledBlock(strategy, level)
     const { fund_dd, ...top } = publishFigures(block.values)
     return {
@@ -44,7 +34,12 @@ export const stats = datasetRoute({
         undefined: block.undefined,
         ...(fund_dd === undefined ? {} : { fund_dd }),
       },
-      meta: statsMeta(strategy, level),
+      meta: {
+        modelled: level !== null,
+        ...(level === null ? {} : { base_risk_pct: strategy.base_risk_pct, ...rescaleMeta(level) }),
+        time_underwater_footnote: TIME_UNDERWATER_FOOTNOTE,
+        note: noteAt(level, STATS_NOTE),
+      },
     }
   },
 })
@@ -69,10 +64,3 @@ function rescaledBlock(strategy: StrategyData, level: RiskLevel): FigureBlock {
     undefined: { ...series.undefined, ...Object.fromEntries(unchanged) },
   }
 }
-
-const statsMeta = ({ base_risk_pct }: StrategyData, level: RiskLevel | null): MetaExtra => ({
-  modelled: level !== null,
-  ...(level === null ? {} : { base_risk_pct, ...rescaleMeta(level) }),
-  time_underwater_footnote: TIME_UNDERWATER_FOOTNOTE,
-  note: noteAt(level, STATS_NOTE),
-})

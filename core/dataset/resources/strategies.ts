@@ -1,6 +1,8 @@
 import { FORMATS } from '#core/contract/parameters.ts'
+import { datasetData } from '#core/contract/payloads/dataset.ts'
 import { strategyIdentity, strategyList, strategyMetadata } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
+import { effectiveInstant } from '../entered.ts'
 import { declarationsOf } from '../lineage.ts'
 import { numberColumn, type Table, textColumn } from '../render/table.ts'
 import { basisOf, type StrategyRecord } from '../snapshot.ts'
@@ -87,4 +89,29 @@ export const strategy = datasetRoute({
       meta: {},
     }
   },
+})
+
+export const dataset = datasetRoute({
+  id: 'dataset',
+  path: '/v1/dataset',
+  title: 'Dataset',
+  about: 'What the dataset is made of and which version it is.',
+  isRiskFree: true,
+  data: datasetData,
+  handler: ({ dataset, strategies }) => ({
+    data: {
+      version: dataset.version,
+      generated_utc: effectiveInstant(dataset),
+      ...pick(dataset, 'entered', 'history_restated', 'name', 'window'),
+      strategy_count: strategies.length,
+      ...pick(dataset, 'engine', 'data_source', 'methodology_url', 'embargo_days', 'funding'),
+      ...pick(dataset, 'accepted_findings', 'stress_periods', 'removed'),
+      strategies: strategies.map(strategy => ({
+        ...pick(strategy, 'id', 'name'),
+        basis: basisOf(strategy),
+        verification_state: strategy.verification_state,
+      })),
+    },
+    meta: {},
+  }),
 })

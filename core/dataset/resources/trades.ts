@@ -11,7 +11,7 @@ import { datasetRoute, findStrategy } from './resource.ts'
 import { positionsOf } from './risk.ts'
 
 const TRADES_NOTE =
-  'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone if the ledger has no other costs; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. A position that is still open is in the returns and the curve, not here. Leverage and stops are not here either, and can be estimated from returns and prices.'
+  'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone if the ledger has no other costs; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. A position that is still open is in the returns and the curve, not here. Leverage and stops are not here either, and can be estimated from returns and prices; those of sealed signals are in their openings.'
 
 export const tradeList = () =>
   list(

@@ -8,7 +8,7 @@ Every signal since the first start reaches trade() in the order of `seq`, even i
     push   POST /signals: verify, answer 200, then work               within a second after a strategy fires
     pull   at the start, every minute, and when a push shows a gap    everything that no push delivered
     state  STATE_FILE (SQLite), a row per finished signal             no signal is processed twice after a restart
-    check  some minutes after a signal: it is sealed in public        nobody can change later what was sent to you
+    check  every 12 minutes: your signals are sealed in public        what was sent to you cannot be changed unnoticed
 """
 
 import base64
@@ -28,7 +28,6 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from datetime import date, timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -59,8 +58,9 @@ HIGHWATER_KEY = required("HIGHWATER_KEY")
 SECRETS = [s for s in (required("WEBHOOK_SECRET"), os.environ.get("WEBHOOK_SECRET_OLD")) if s]
 STATE_FILE = os.environ.get("STATE_FILE", "receiver.sqlite")
 PULL_SECONDS = float(os.environ.get("PULL_SECONDS", "60"))
-# SEALS=off checks no seals. A signal is sealed within ten minutes.
+# SEALS=off checks no seals. They are checked with and without signals: the rhythm of the requests says nothing of these.
 SEALS_SECONDS = float("inf") if os.environ.get("SEALS") == "off" else float(os.environ.get("SEALS_SECONDS", "720"))
+HISTORY_URL = os.environ.get("HISTORY_URL", "").rstrip("/")  # where you know the seals to be; else the service says it
 ADDRESS = (os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8090")))
 
 UNKNOWN = float("inf")
@@ -250,21 +250,25 @@ class Mismatch(Exception):
 OTHER = "another chain is shown to you than before"
 MOST_SEALS = 6  # that may pass before a signal is in one of them
 SEAL = re.compile(
-    r"(highwater/seal/v1\n(?P<origin>\S+)\n(?P<n>\d{9})\n(?P<begin>\S{20}) (?P<end>\S{20})\n(?P<commitment>\S{44})\n"
-    r"(?P<prev>\S{44})\n\d{9} \S{44}\n)\n— \S+ (?P<signature>\S+)\n"
+    r"(highwater/seal/v1\n(?P<origin>\S+)\n(?P<n>\d{9})\n(?P<begin>(?P<day>\d{4}-\d\d-\d\d)\S{10}) (?P<end>\S{20})\n"
+    r"(?P<commitment>\S{44})\n(?P<prev>\S{44})\n\d{9} \S{44}\n)\n— \S+ (?P<signature>\S+)\n"
 )
+
+
+checking = threading.Thread()
 
 
 def begin_check():
     """Checks that what was sent is what is sealed, on a thread of its own: no signal waits for it."""
-    known, unchecked = state.seals()
-    if unchecked or "fault" in known:
-        threading.Thread(target=check, args=(known, unchecked), daemon=True).start()
+    global checking
+    if state.epoch is not None and not checking.is_alive():
+        checking = threading.Thread(target=check, args=(*state.seals(), state.last_seq), daemon=True)
+        checking.start()
 
 
-def check(known, unchecked):
+def check(known, unchecked, last_seq):
     try:
-        found = checked(known, unchecked)
+        found = checked(known, unchecked, last_seq)
         say(f"signals up to #{found['checked_seq']} are sealed: {found['head']['n']} {found['head']['digest']}")
         tasks.put(partial(state.keep_seals, found))
     except Mismatch as error:
@@ -274,7 +278,7 @@ def check(known, unchecked):
         print(f"seals are not checked, the next check tries again: {error}", file=sys.stderr, flush=True)
 
 
-def checked(before, delivered):
+def checked(before, delivered, last_seq):
     if "fault" in before:
         raise Mismatch(before["fault"])
     known, since = before.get("head"), before["checked_seq"]
@@ -289,17 +293,16 @@ def checked(before, delivered):
     head = parse_seal(find("head"))
     if known and head["n"] < known["n"]:
         head = parse_seal(find(f"{known['n']:09}"))  # a cache may have an old head
-    shown = [row for row in receipts if row["n"] <= head["n"]]  # a later one is published in a moment
-    begin = min([known["n"] if known else head["n"], *(row["n"] for row in shown)])
-    first = known if known and begin == known["n"] else parse_seal(read(f"{begin:09}") or find(f"{1:09}"))
-    chain = read_chain(read, begin, first["date"], (known or head)["origin"], head)
+    # A later one is published in a moment, or its signal is not finished.
+    shown = [row for row in receipts if row["n"] <= head["n"] and row["seq"] <= last_seq]
+    chain = read_chain(read, head, known or head, min([head["n"], *(row["n"] for row in shown)]))
     if known and chain[known["n"]]["digest"] != known["digest"]:
         raise Mismatch(f"seal {known['n']} is not the one that you saw: {OTHER}")
     key = known["key"] if known else find(f"keys/{head['origin'].split('/')[1]}.pem")
     if not is_signed_by(key, head):
         raise Mismatch(f"seal {head['n']} is not signed by the key that you know: {OTHER}")
     for row in shown:
-        check_receipt(row, delivered.get(row["seq"]), chain[row["n"]]["commitment"])
+        check_receipt(row, delivered.get(row["seq"]), chain.get(row["n"], {}).get("commitment"))
     last, sealed = shown[-1]["seq"] if shown else since, {row["seq"] for row in receipts}
     seq = min((each for each in delivered if each > since and each not in sealed), default=None)
     waiting = None if seq is None else {"seq": seq, "n": head["n"]}
@@ -308,7 +311,7 @@ def checked(before, delivered):
     if waiting and (seq < last or head["n"] > waiting["n"] + MOST_SEALS):
         left_out = "it was left out, or is no longer one of yours"
         raise Mismatch(f"signal {seq} was delivered to you, and no seal up to {head['n']} has it: {left_out}")
-    kept = {name: head[name] for name in ("n", "digest", "origin", "date")}
+    kept = {name: head[name] for name in ("n", "digest", "origin")}
     return {"checked_seq": last, "head": {**kept, "key": key}, "waiting": waiting}
 
 
@@ -319,7 +322,7 @@ def read_receipts(since):
         page = get(path)
         receipts += page["data"]
         path = page["links"].get("next")
-    base = page["links"].get("seals")
+    base = f"{HISTORY_URL}/v1/seals/" if HISTORY_URL else page["links"].get("seals")
     if base is None:
         raise ValueError("the service does not say where its seals are")
 
@@ -339,28 +342,28 @@ def parse_seal(text):
     if found is None:
         raise Mismatch("a published seal has another form: it was altered")
     digest = to_base64(sha256(text.encode()))
-    return {**found.groupdict(), "text": found[1], "n": int(found["n"]), "digest": digest, "date": found["end"][:10]}
+    return {**found.groupdict(), "text": found[1], "n": int(found["n"]), "digest": digest}
 
 
-def read_chain(read, begin, day, origin, head):
-    """The seals from a number, of a day, to the head: of each day that is over from its file, else one by one."""
-    seals = {head["n"]: head}
-    while day < head["date"]:
-        for found in SEAL.finditer(read(f"days/{day}") or ""):
-            seals[int(found["n"])] = parse_seal(found[0])
-        day = str(date.fromisoformat(day) + timedelta(days=1))
-    for n in range(begin, head["n"] + 1):
-        if n not in seals:
-            single = read(f"{n:09}")
-            if single is None:
-                raise Mismatch(f"seal {n} is missing: withheld or removed")
-            seals[n] = parse_seal(single)
-        seal, before = seals[n], seals.get(n - 1) if n > begin else None
-        if seal["n"] != n or before and (seal["prev"], seal["begin"]) != (before["digest"], before["end"]):
-            raise Mismatch(f"seal {n} does not continue seal {n - 1}: one of the two was altered, or the chain was forked")
-        if seal["origin"] != origin:
-            raise Mismatch(f"seal {n} is of {seal['origin']}, not of {origin}: another chain began; ask why")
-    return seals
+def read_chain(read, head, known, first):
+    """The seals from the head back to the known one; if an earlier one is needed, the first, back to it and over whole days, so
+    that no read says in which seal a signal is. Those of a day that is over are in one file."""
+    seals, shown, at, today = {head["n"]: head}, {}, head, head["end"][:10]
+    while True:
+        if at["origin"] != known["origin"]:
+            raise Mismatch(f"seal {at['n']} is of {at['origin']}, not of {known['origin']}: another chain began; ask why")
+        n, day = at["n"] - 1, at["day"]
+        if n == 0 or n < min(first, known["n"]) and (first >= known["n"] or day != today):
+            return seals
+        if n not in shown:
+            text = read(f"days/{day}" if day < today else f"{n:09}") or ""
+            shown.update({int(each["n"]): each[0] for each in SEAL.finditer(text)})
+        if n not in shown:
+            raise Mismatch(f"seal {n} is missing: withheld or removed")
+        before = parse_seal(shown[n])
+        if (at["prev"], at["begin"]) != (before["digest"], before["end"]):
+            raise Mismatch(f"seal {at['n']} does not continue seal {n}: one of the two was altered, or the chain was forked")
+        seals[n] = at = before
 
 
 def is_signed_by(key, seal):
@@ -382,6 +385,8 @@ def is_signed_by(key, seal):
 
 
 def check_receipt(row, body, commitment):
+    if not re.fullmatch(r"after (0|[1-9][0-9]*)\n([0-9a-f]{64}\n)*", row["batch"]):
+        raise Mismatch(f"the batch of signal {row['seq']} has another form: it was altered")
     salt, seal_salt = base64.b64decode(row["r"]), base64.b64decode(row["s_n"])
     line = sha256(salt + (body or "").encode()).hex()
     if body is not None and (len(salt) != 32 or line not in row["batch"].split("\n")):
@@ -467,13 +472,13 @@ def main():
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     say(f"listening on http://{ADDRESS[0]}:{server.server_port}/signals")
-    pull_at, check_at = 0.0, time.monotonic() + SEALS_SECONDS
+    pull_at, check_at = 0.0, time.monotonic() if SEALS_SECONDS < UNKNOWN else UNKNOWN
     while not stopping.is_set():  # finishes the current trade and exits; the rest is pulled at the next start
         task = next_task(min(pull_at, check_at))
-        if task is None and time.monotonic() >= check_at:
-            task, check_at = begin_check, time.monotonic() + SEALS_SECONDS
-        elif task is None:
+        if task is None and pull_at <= check_at:
             task, pull_at = pull, time.monotonic() + PULL_SECONDS
+        elif task is None:  # a trade that took long does not shift the rhythm
+            task, check_at = begin_check, check_at + SEALS_SECONDS * ((time.monotonic() - check_at) // SEALS_SECONDS + 1)
         try:
             if not stopping.is_set():
                 task()

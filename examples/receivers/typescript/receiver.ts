@@ -9,7 +9,7 @@
 //   push   POST /signals: verify, answer 200, then work               within a second after a strategy fires
 //   pull   at the start, every minute, and when a push shows a gap    everything that no push delivered
 //   state  STATE_FILE, a line per finished signal                     no signal is processed twice after a restart
-//   check  some minutes after a signal: it is sealed in public        nobody can change later what was sent to you
+//   check  every 12 minutes: your signals are sealed in public        what was sent to you cannot be changed unnoticed
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
 import { existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs'
 import { serve } from '@hono/node-server'
@@ -55,8 +55,11 @@ const HIGHWATER_KEY = required('HIGHWATER_KEY')
 const SECRETS = [required('WEBHOOK_SECRET'), env.WEBHOOK_SECRET_OLD ?? ''].filter(secret => secret !== '')
 const STATE_FILE = env.STATE_FILE ?? 'receiver.state'
 const PULL_SECONDS = Number(env.PULL_SECONDS ?? 60)
-/** `SEALS=off` checks no seals. A signal is sealed within ten minutes. */
+/** `SEALS=off` checks no seals. They are checked with and without signals: the rhythm of the requests says nothing of these. */
 const SEALS_SECONDS = env.SEALS === 'off' ? 0 : Number(env.SEALS_SECONDS ?? 720)
+
+/** Where you know the seals to be; else the service says it. */
+const HISTORY_URL = (env.HISTORY_URL ?? '').replace(/\/+$/, '')
 
 /** The version that this file was written for. Fields of another one may mean something else: read its changes first. */
 const SCHEMA_VERSION = '1.0'
@@ -246,7 +249,7 @@ async function finish(signal: Signal, body: string): Promise<void> {
 /** What is known of the public chain of seals: the newest one that was seen, and what was wrong. */
 type Seals = {
   readonly checked_seq: number
-  readonly head?: Pick<Seal, 'n' | 'digest' | 'origin' | 'date'> & { readonly key: string }
+  readonly head?: Pick<Seal, 'n' | 'digest' | 'origin'> & { readonly key: string }
   /** The first signal without a receipt, and the newest seal when that was found. */
   readonly waiting?: { readonly seq: number; readonly n: number } | undefined
   readonly fault?: string
@@ -272,12 +275,15 @@ const OTHER = 'another chain is shown to you than before'
 /** The seals that may pass before a signal is in one of them. */
 const MOST_SEALS = 6
 
+let isChecking = false
+
 /** Checks that what was sent is what is sealed, beside the work: no signal waits for it. */
 async function checkSeals(): Promise<void> {
-  const { seals } = state
-  if (seals === undefined || (state.unchecked.size === 0 && seals.fault === undefined)) return
+  const { seals, lastSeq } = state
+  if (seals === undefined || isChecking) return
+  isChecking = true
   try {
-    remember({ seals: await checked(seals, new Map(state.unchecked)) })
+    remember({ seals: await checked(seals, new Map(state.unchecked), lastSeq) })
     console.log(
       `signals up to #${state.seals?.checked_seq} are sealed: ${state.seals?.head?.n} ${state.seals?.head?.digest}`,
     )
@@ -286,10 +292,12 @@ async function checkSeals(): Promise<void> {
       return console.error(`seals are not checked, the next check tries again: ${error}`)
     console.error(`SEALS DO NOT MATCH: ${error.message}`)
     if (seals.fault === undefined) remember({ seals: { ...seals, fault: error.message } })
+  } finally {
+    isChecking = false
   }
 }
 
-async function checked(before: Seals, delivered: ReadonlyMap<number, string>): Promise<Seals> {
+async function checked(before: Seals, delivered: ReadonlyMap<number, string>, last: number): Promise<Seals> {
   if (before.fault !== undefined) fail(before.fault)
   const { head: known, checked_seq: since } = before
   const { receipts, read } = await readReceipts(since)
@@ -298,10 +306,10 @@ async function checked(before: Seals, delivered: ReadonlyMap<number, string>): P
     (known ? fail(`${name} of the seals is missing: ${OTHER}`) : Promise.reject('nothing is sealed yet'))
   let head = parseSeal(await find('head'))
   if (known && head.n < known.n) head = parseSeal(await find(nameOf(known.n))) // a cache may have an old head
-  const shown = receipts.filter(({ n }) => n <= head.n) // a later one is published in a moment
-  const from = Math.min(known?.n ?? head.n, ...shown.map(({ n }) => n))
-  const first = from === known?.n ? known : parseSeal((await read(nameOf(from))) ?? (await find(nameOf(1))))
-  const chain = await readChain(read, from, first.date, known?.origin ?? head.origin, head)
+  // A later one is published in a moment, or its signal is not finished.
+  const shown = receipts.filter(({ n, seq }) => n <= head.n && seq <= last)
+  const first = Math.min(head.n, ...shown.map(({ n }) => n))
+  const chain = await readChain(read, head, known ?? head, first)
   if (known && chain.get(known.n)?.digest !== known.digest)
     fail(`seal ${known.n} is not the one that you saw: ${OTHER}`)
   const key = known?.key ?? (await find(`keys/${head.origin.split('/')[1]}.pem`))
@@ -317,10 +325,10 @@ async function checked(before: Seals, delivered: ReadonlyMap<number, string>): P
     fail(
       `signal ${seq} was delivered to you, and no seal up to ${head.n} has it: it was left out, or is no longer one of yours`,
     )
-  const { digest, origin, date } = head
+  const { digest, origin } = head
   return {
     checked_seq,
-    head: { n: head.n, digest, origin, date, key },
+    head: { n: head.n, digest, origin, key },
     waiting: seq === Infinity ? undefined : { seq, n },
   }
 }
@@ -334,7 +342,7 @@ async function readReceipts(since: number) {
     const { data, links }: Page<Receipt[]> = await get(path)
     receipts.push(...data)
     path = links.next
-    base = links.seals
+    base = HISTORY_URL === '' ? links.seals : `${HISTORY_URL}/v1/seals/`
   }
   const read = async (name: string): Promise<string | null> => {
     const response = await fetch(base + name, { signal: AbortSignal.timeout(PULL_TIMEOUT_MS) })
@@ -349,50 +357,42 @@ async function readReceipts(since: number) {
 const nameOf = (n: number): string => String(n).padStart(9, '0')
 
 const SEAL =
-  /^(highwater\/seal\/v1\n(\S+)\n(\d{9})\n(\S{20}) (\S{20})\n(\S{44})\n(\S{44})\n\d{9} \S{44}\n)\n— \S+ (\S+)\n$/
+  /^(highwater\/seal\/v1\n(\S+)\n(\d{9})\n(\d{4}-\d\d-\d\d\S{10}) (\S{20})\n(\S{44})\n(\S{44})\n\d{9} \S{44}\n)\n— \S+ (\S+)\n$/
 
 function parseSeal(seal: string) {
-  const [all, text = '', origin = '', n, begin, end = '', commitment, prev, signature = ''] =
+  const [all, text = '', origin = '', n, begin = '', end = '', commitment, prev, signature = ''] =
     SEAL.exec(seal) ?? fail('a published seal has another form: it was altered')
   const digest = sha256(all).toString('base64')
-  return {
-    text,
-    origin,
-    n: Number(n),
-    begin,
-    end,
-    commitment,
-    prev,
-    signature,
-    digest,
-    date: end.slice(0, 10),
-  }
+  return { text, origin, n: Number(n), begin, end, commitment, prev, signature, digest }
 }
 
 type Seal = ReturnType<typeof parseSeal>
 type ReadSeals = (name: string) => Promise<string | null>
 
-/** The seals from a number, of day `date`, to the head: of each day that is over from its file, else one by one. */
-async function readChain(read: ReadSeals, from: number, date: string, origin: string, head: Seal) {
+/**
+ * The seals from the head back to the known one; if an earlier one is needed, the first, back to it and over whole days, so that no
+ * read says in which seal a signal is. Those of a day that is over are in one file.
+ */
+async function readChain(read: ReadSeals, head: Seal, known: Pick<Seal, 'n' | 'origin'>, first: number) {
+  const shown = new Map<number, string>()
   const seals = new Map([[head.n, head]])
-  for (
-    let day = date;
-    day < head.date;
-    day = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
-  )
-    for (const each of (await read(`days/${day}`))?.match(/^highwater[^—]+—.+\n/gm) ?? [])
-      seals.set(Number(each.split('\n')[2]), parseSeal(each))
-  for (let n = from; n <= head.n; n++) {
-    const missing = `seal ${n} is missing: withheld or removed`
-    const seal = seals.get(n) ?? parseSeal((await read(nameOf(n))) ?? fail(missing))
-    const before = n === from ? null : seals.get(n - 1)
-    if (seal.n !== n || (before && (seal.prev !== before.digest || seal.begin !== before.end)))
-      fail(`seal ${n} does not continue seal ${n - 1}: one of the two was altered, or the chain was forked`)
-    if (seal.origin !== origin)
-      fail(`seal ${n} is of ${seal.origin}, not of ${origin}: another chain began; ask why`)
-    seals.set(n, seal)
+  const today = head.end.slice(0, 10)
+  for (let at = head; ; ) {
+    if (at.origin !== known.origin)
+      fail(`seal ${at.n} is of ${at.origin}, not of ${known.origin}: another chain began; ask why`)
+    const [n, day] = [at.n - 1, at.begin.slice(0, 10)]
+    if (n === 0 || (n < Math.min(first, known.n) && (first >= known.n || day !== today))) return seals
+    if (!shown.has(n)) {
+      const text = (await read(day < today ? `days/${day}` : nameOf(n))) ?? ''
+      for (const each of text.match(/^highwater[^—]+—.+\n/gm) ?? [])
+        shown.set(Number(each.split('\n')[2]), each)
+    }
+    const before = parseSeal(shown.get(n) ?? fail(`seal ${n} is missing: withheld or removed`))
+    if (at.prev !== before.digest || at.begin !== before.end)
+      fail(`seal ${at.n} does not continue seal ${n}: one of the two was altered, or the chain was forked`)
+    seals.set(n, before)
+    at = before
   }
-  return seals
 }
 
 function checkReceipt(
@@ -400,6 +400,8 @@ function checkReceipt(
   body: string | undefined,
   commitment?: string,
 ): void {
+  if (!/^after (0|[1-9]\d*)\n([0-9a-f]{64}\n)*$/.test(batch))
+    fail(`the batch of signal ${seq} has another form: it was altered`)
   const [salt, sealSalt] = [Buffer.from(r, 'base64'), Buffer.from(s_n, 'base64')]
   const line = sha256(salt, body ?? '').toString('hex')
   if (body !== undefined && (salt.length !== 32 || !batch.split('\n').includes(line)))
@@ -447,6 +449,7 @@ const server = serve(
   info => console.log(`listening on http://${info.address}:${info.port}/signals`),
 )
 doLater(pull)
+if (SEALS_SECONDS > 0) doLater(async () => void checkSeals())
 const timer = setInterval(() => doLater(pull), PULL_SECONDS * 1000)
 const checking = SEALS_SECONDS === 0 ? undefined : setInterval(() => void checkSeals(), SEALS_SECONDS * 1000)
 

@@ -336,11 +336,6 @@ test('a strategy that runs, was fired by hand, or is halted, is shown and can be
   expect(await haltedAliases(redis)).toEqual(['alder', 'birch', 'hidden', 'runs'])
 })
 
-test('a cookie opens no JSON, and the token in a header opens no page', async () => {
-  expect((await page.get('/ops/status')).status).toBe(401)
-  expect((await operatorClient(parts())('GET', '/ops')).status).toBe(303)
-})
-
 test('what a client or a receiver wrote is text and never markup', async () => {
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   const request = operatorClient(parts())

@@ -1,11 +1,12 @@
 // What the signals service prints for the operator when it starts, in this process and on a real Redis.
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { freePort } from '#cli/services/free-port.ts'
 import { type RunningSignals, runSignals } from '#cli/services/run-signals.ts'
 import { parseEnvironment } from '#cli/settings/environment.ts'
 import { createToken } from '#signals/clients/token.ts'
+import { newPrivateKeyPem } from '#storage/signature.ts'
 import { madeUp } from '../../cli/made-up.ts'
 import { atEnd } from '../../support/ends.ts'
 import { server, useOwnRedis } from '../../support/signals/own-redis.ts'
@@ -78,9 +79,12 @@ test('the signals service shows a demo client without a receiver if the operator
 })
 
 test('a signals service that listens on every address names itself by one that can be called', async () => {
+  const SEAL_KEY_FILE = join(await temporaryFolder(), 'seal.pem')
+  await writeFile(SEAL_KEY_FILE, newPrivateKeyPem(), { mode: 0o600 })
   const chosen = {
     OPERATOR_TOKEN: 'x'.repeat(40),
     SECRET_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+    ...{ SEAL_SECRET: 's'.repeat(32), SEAL_KEY_FILE },
   }
   await start({ HOST: '0.0.0.0', ...chosen })
   const port = new URL(running?.url ?? '').port

@@ -69,6 +69,18 @@ test('`highwater serve signals` runs a Redis that only its owner can read and us
   expect(processesOf(folder)).toEqual([])
 })
 
+test('a signals service with SEALS=off says so to its operator and by `highwater seals status`', async () => {
+  const folder = await publishedDataFolder()
+  const serving = await serveHere(folder, ['serve', 'signals'], { SEALS: 'off' })
+  const env = { ...environmentOf(folder), OPERATOR_URL: serving.operatorUrl, SEALS: 'off' }
+  const [ops, status] = [
+    await run(['ops', 'seals', '--json'], { env }),
+    await run(['seals', 'status'], { env }),
+  ]
+  expect(JSON.parse(ops.out)).toMatchObject({ n: 0, refused: 'off, as SEALS=off of the service says' })
+  expect(status.out).toContain('has no seals: off, as SEALS=off of the service says')
+})
+
 /** Starts the service where its Redis had a port, and stops it; the address that its Redis has. */
 async function addressAfter(folder: string, last?: URL): Promise<URL> {
   if (last !== undefined) await writeFile(join(folder, 'redis-url'), last.href)

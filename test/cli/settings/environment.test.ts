@@ -29,6 +29,7 @@ const DEFAULTS = {
   CDN_PURGE_COMMAND: null,
   ANCHOR_COMMAND: null,
   ANCHOR_EVERY: 6,
+  SEALS: 'on',
   SEAL_KEY_FILE: null,
   SEAL_SECRET: null,
   SIGNING_KEY_FILE: null,

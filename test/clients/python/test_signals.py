@@ -53,7 +53,7 @@ class Pull(unittest.TestCase):
             return 200, {}, json.dumps({"data": data, "links": {}}).encode()
 
         with Proxy(answer=answer) as proxy, mock.patch("time.sleep", lambda seconds: logs.pop(0)):
-            feed = Signals(proxy.url, KEY).signals(poll=60)
+            feed = Signals(proxy.url, KEY, seals=False).signals(poll=60)
             self.assertEqual([next(feed)["seq"] for _ in range(5)], [1, 2, 3, 7, 8])
         self.assertEqual(
             [path for path in proxy.paths if "since=0" in path][1:], ["/v1/signals/history?since=0&limit=1000"]

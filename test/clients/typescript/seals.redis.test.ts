@@ -35,6 +35,31 @@ test.each(await sealCases())(
   },
 )
 
+test('what a client reads of the chain is the same whichever seal has a signal of a day, or since the last check', async () => {
+  const cases = await sealCases()
+  const caseOf = (name: string) => cases.find(each => each.name === name)!
+  const { objects, receipts } = caseOf('a signal that six seals do not have')
+  const { head } = caseOf('a check that goes on from another day').state
+  const readsOf = async (seals: readonly number[], state: object) => {
+    const all = seals.map(async n => {
+      const names: string[] = []
+      const read = async (name: string) => {
+        names.push(name)
+        return Buffer.from(objects[name]!)
+      }
+      const made = checkSeals([{ ...receipts[0]!, n }], new Map(), read, { checked_seq: 0, ...state })
+      await made.catch(() => {}) // it is in one of them only
+      return names.join(' ')
+    })
+    return [...new Set(await Promise.all(all))]
+  }
+  const today = [11, 10, 9, 8, 7, 6, 5, 4].map(n => (n === 11 ? 'head' : nameOf(n))).join(' ')
+  const key = Object.keys(objects).find(name => name.startsWith('keys/'))
+  expect(await readsOf([2, 3, 4, 8, 11, 12], { head })).toEqual([`${today} days/2026-11-20`])
+  expect(await readsOf([4, 5, 8, 10], {})).toEqual([`${today} ${key}`])
+  expect(await readsOf([1, 2, 3], {})).toEqual([`${today} days/2026-11-20 ${key}`])
+})
+
 const ANSWER = z.object({
   data: z.array(z.unknown()).optional(),
   meta: z.unknown(),
@@ -99,7 +124,7 @@ test('receipts are of the sealed signals that a client sees, ascending, and have
 /** Follows the log, 12 minutes from pull to pull, until a check is over or it ends, and gives what it yielded and why it ended. */
 async function follow(url: string, key: string, seals: SealsOptions | false, since: number, pulls = 1_000) {
   const controller = new AbortController()
-  let left = pulls
+  let [left, asked] = [pulls, 0]
   const live = new HighwaterSignals(url, {
     key,
     seals: seals && {
@@ -114,6 +139,7 @@ async function follow(url: string, key: string, seals: SealsOptions | false, sin
         vi.setSystemTime(Date.now() + 721_000)
         if (--left < 0) controller.abort(new Error('enough'))
       }
+      if (address.includes('/v1/signals/seals')) asked++
       return fetch(address, init)
     },
   })
@@ -122,10 +148,11 @@ async function follow(url: string, key: string, seals: SealsOptions | false, sin
     for await (const { seq } of live.signals({ since, everySeconds: 0, signal: controller.signal }))
       seqs.push(seq)
   }
-  return { live, seqs, message: String(await rejection(reading())).replace(/^\w+: /, '') }
+  const message = String(await rejection(reading())).replace(/^\w+: /, '')
+  return { live, seqs, message, asked }
 }
 
-test('a client that follows the log checks its signals some minutes later, keeps what it knows, and repeats a mismatch until it is given another state', async () => {
+test('a client that follows the log checks what it was given every 12 minutes, keeps what it knows, and repeats a mismatch until it is given another state', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const { hidden, url, token, seal } = await serveSealed()
   await seal(1, 2, 3)
@@ -149,17 +176,30 @@ test('a client that follows the log checks its signals some minutes later, keeps
   expect(await rejection(after.live.checkSeals())).toMatchObject({ code: 'seal_mismatch', message })
   const cleared = await follow(url, token, { onCheck }, 5)
   expect([cleared.message, kept.at(-1)]).toMatchObject(['enough', { checked_seq: 6, head: { n: 4 } }])
+  const idle = await follow(url, token, { onCheck }, 6)
+  expect([idle.seqs, kept.at(-1)]).toMatchObject([[], { checked_seq: 6, head: { n: 4 } }])
+  for await (const { seq } of first.live.signals({ since: 0 })) {
+    const slow = new HighwaterSignals(url, { key: token })
+    await slow.signals({ since: seq - 1 }).next()
+    expect(await slow.checkSeals()).toMatchObject({ checked_seq: seq })
+  }
 })
 
-test('a client that cannot check goes on with the signals and says why, and one that is told not to check asks for no receipt', async () => {
+test('a client that cannot check goes on with the signals and says why, one that is told an address asks there, and one that is told not to check asks for no receipt', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const { url, token } = await serveSealed()
-  const errors: unknown[] = []
-  const onCheck = (_: SealState, error: unknown) => errors.push(error)
   const whole = { seqs: [1, 4, 5, 6], message: 'enough' }
-  expect(await follow(url, token, { onCheck }, 0)).toMatchObject(whole)
-  expect(errors[0]).toMatchObject({ code: 'not_published' })
-  const count = errors.length
-  const careless = await follow(url, token, false, 0, 3)
-  expect([careless, errors.length]).toMatchObject([whole, count])
+  const firstError = async (seals: SealsOptions) => {
+    const errors: unknown[] = []
+    expect(
+      await follow(url, token, { ...seals, onCheck: (_, error) => errors.push(error) }, 0),
+    ).toMatchObject(whole)
+    return errors[0]
+  }
+  expect(await firstError({})).toMatchObject({ code: 'not_published' })
+  expect(await follow(url, token, false, 0, 3)).toMatchObject({ ...whole, asked: 0 })
+  const { url: history } = await start(() =>
+    Response.json({ error: { code: 'elsewhere', message: '' } }, { status: 400 }),
+  )
+  expect(await firstError({ history })).toMatchObject({ code: 'elsewhere' })
 })

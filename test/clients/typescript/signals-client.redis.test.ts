@@ -114,6 +114,7 @@ test('a log with a new epoch is pulled again from the start, and what was yielde
   }
   const live = new HighwaterSignals('http://service.test', {
     key: 'a key',
+    seals: false,
     fetch: async url => Response.json(answerOf(url)),
   })
   const numbers: number[] = []

@@ -68,6 +68,8 @@ of the other side -> ${`${START}, short 5T04:00 5T04:10`} -> ${TRADE} -> ${{}} -
 that was decided 15 minutes before the fill -> ${`${START}, long 5T03:45 5T03:50`} -> ${TRADE} -> ${{}} -> sealed
 that was decided earlier -> ${`${START}, long 5T03:44:59 5T03:50`} -> ${TRADE} -> ${{}} -> missed, 1 unmatched
 that was decided at the exit -> ${`${START}, long 6T08:00 6T08:10`} -> ${TRADE} -> ${{}} -> missed, 1 unmatched
+that was decided 24 hours after the fill of a long trade -> ${`${START}, long 6T04:00 6T04:10`} -> long 5T04:00 9T08:00 -> ${{}} -> missed, 1 unmatched
+that was decided a second less after it -> ${`${START}, long 6T03:59:59 6T04:10`} -> long 5T04:00 9T08:00 -> ${{}} -> late
 that was sealed 20 minutes before the fill with the time of the fill -> ${`${START}, long 5T04:00 5T03:40`} -> ${TRADE} -> ${{}} -> missed, 1 unmatched
 of a trade that ended at once -> ${`${START}, long 5T04:00 5T04:10`} -> long 5T04:00 5T04:00 -> ${{}} -> sealed
 that came twice -> ${`${START}, long 5T04:00 5T04:10, long 5T05:00 5T05:10`} -> ${TRADE} -> ${{}} -> sealed, 1 unmatched
@@ -91,6 +93,7 @@ after the end and a live entry -> ${`${START}, ended 3T03:00 3T03:10, long 4T00:
 whose deadline is the end of the last opened day -> ${START} -> long 31T23:45 31T23:50 -> ${{}} -> -
 whose deadline is a second earlier -> ${START} -> long 31T23:44:59 31T23:50 -> ${{}} -> missed
 of the position that is still open -> ${`${START}, short 20T04:00 20T04:10`} -> ${''} -> ${{ open_since: '2026-01-20' }} -> , 0 unmatched
+of a later day than the position that is still open -> ${`${START}, short 21T00:00 21T00:10`} -> ${''} -> ${{ open_since: '2026-01-20' }} -> , 1 unmatched
 of a position that was open before -> ${`${START}, short 19T23:44 20T00:00`} -> ${''} -> ${{ open_since: '2026-01-20' }} -> , 1 unmatched
 of no trade and no position -> ${`${START}, short 20T04:00 20T04:10`} -> ${''} -> ${{}} -> , 1 unmatched
 of a strategy of which nothing is opened -> ${''} -> ${TRADE} -> ${{ live: null, opened_to: null }} -> -`)(
@@ -130,7 +133,8 @@ test('a day is left out of as sealed if only positions were open on it that were
     as_sealed: { net_return_pct: expect.closeTo(100 * (1.01 ** 27 - 1), 9) }, // without the 6th, 7th, 8th and 9th
   })
   const open = (live: LiveInput['live']) => figuresOf({ live, open_since: '2026-01-20' }).values.days_left_out
-  expect([open(liveOf(START)), open(liveOf(`${START}, short 20T04:00 20T09:00`))]).toEqual([20, 8])
+  const sealed = (to: string) => open(liveOf(`${START}, short 20T04:00 ${to}`))
+  expect([open(liveOf(START)), sealed('21T00:15'), sealed('21T00:15:01')]).toEqual([20, 8, 20])
 })
 
 test('a day is live if the strategy was live at its beginning, so that an end before midnight takes no day out', () => {
@@ -166,8 +170,8 @@ test('the delays of live entries are those of nearest rank, to the seal and to t
     signals: live.signals.map((each, i) => ({ ...each, stamped: i < 2 ? at('2T06:00') + i : null })),
   }
   expect(figuresOf({ live: stamped }).values.delay_seconds).toEqual({
-    claimed: { median: 600, p99: 600 },
-    stamped: { median: 7200, p99: 7200.001 },
+    claimed: { count: 100, median: 600, p99: 600 },
+    stamped: { count: 2, median: 7200, p99: 7200.001 },
   })
   expect(figuresOf({ live: liveOf(START) }).undefined).toMatchObject({
     'delay_seconds/claimed/median': 'too_few_points',

@@ -14,7 +14,7 @@ import { noteDivergence } from '#signals/live/live-record.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { liveKey, SEAL_STATE } from '#signals/redis/keys.ts'
+import { liveKey, SEAL_STATE, SEALS_OFF } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import { listenForTest } from '../../support/http/listen-for-test.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
@@ -148,7 +148,7 @@ test('an alert names a live strategy that is behind, and the position that subsc
   expect(sent).toMatchObject([{ kind: 'live_behind', subject: 'alder', message }])
 })
 
-test('an alert says why no seal is signed, or that none was for half an hour, and metrics show both', async () => {
+test('an alert says why no seal is signed, or that none was for half an hour, and metrics show both, but not of a service that is not to seal', async () => {
   const { alerts, sent, clock } = start()
   alerts.look(await overview())
   await redis.hset(SEAL_STATE, { to: NOW_MS - 1_860_000 })
@@ -163,6 +163,9 @@ test('an alert says why no seal is signed, or that none was for half an hour, an
   const { text } = await createMetrics(overview).read()
   expect(text).toMatch(/^highwater_seal_age_seconds 1860$/m)
   expect(text).toMatch(/^highwater_seals_refused 1$/m)
+  await redis.hset(SEAL_STATE, { refused: SEALS_OFF })
+  alerts.look(await overview())
+  expect((await createMetrics(overview).read()).text).not.toMatch(/^highwater_seals?_/m)
   await redis.del(SEAL_STATE) // as before the first seal
   alerts.look(await overview())
   expect(sent).toHaveLength(2)

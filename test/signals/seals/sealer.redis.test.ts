@@ -6,8 +6,7 @@ import { halt, orderMode, resume } from '#signals/live/live-record.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { LOG, liveKey, SEAL_EVENTS, SEAL_STATE, SEALS } from '#signals/redis/keys.ts'
 import { beginAnew } from '#signals/seals/begin-anew.ts'
-import { runSealer } from '#signals/seals/run-sealer.ts'
-import { repairIndex, type SealParts, SealRefusedError } from '#signals/seals/sealer.ts'
+import { repairIndex, runSealer, type SealParts, SealRefusedError } from '#signals/seals/sealer.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { keyOfOrigin, recordKey, SEAL_MS, seqOf } from '#storage/seals/seal.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
@@ -137,6 +136,8 @@ const altered = async (key: string) => {
   return bytes.fill('A', bytes.length - 20, bytes.length - 10)
 }
 
+const OTHER_EVENT = '{"event":"halt","alias":"oak","by":"x","why":null,"at":"2026-11-20T23:59:59Z"}'
+
 type Refusal = [title: string, breaks: () => unknown, says: RegExp, then: 'anew' | 'restored' | 'waits']
 
 const REFUSALS: Refusal[] = [
@@ -196,12 +197,7 @@ const REFUSALS: Refusal[] = [
   ['the list of events is shorter', () => redis.rpop(SEAL_EVENTS), /Redis has not the event 2/, 'anew'],
   [
     'the list of events is another one',
-    () =>
-      redis.lset(
-        SEAL_EVENTS,
-        1,
-        '{"event":"halt","alias":"oak","by":"x","why":null,"at":"2026-11-20T23:59:59Z"}',
-      ),
+    () => redis.lset(SEAL_EVENTS, 1, OTHER_EVENT),
     /Redis has not the event 2/,
     'anew',
   ],
@@ -289,11 +285,7 @@ test('a chain that begins anew keeps numbers and digests, says what is lost and 
 test('a restored Redis is sealed again after a new beginning: what it lost stays in its seals, and what it has is sealed once', async () => {
   await sealSix()
   await redis.xdel(LOG, '4-0')
-  await redis.lset(
-    SEAL_EVENTS,
-    1,
-    JSON.stringify({ event: 'halt', alias: 'oak', by: 'x', why: null, at: '2026-11-20T23:59:59Z' }),
-  )
+  await redis.lset(SEAL_EVENTS, 1, OTHER_EVENT)
   await begin()
   await redis.hset('{hw}:log:head', 'seq', 1_000_004)
   await scene.fire({ action: 'flat' })

@@ -60,7 +60,7 @@ const liveOf = ({ trades }: { readonly trades: readonly HandTrade[] }): LiveReco
 
 const SEALS: SealsRecord = {
   ...{ since: toIsoInstant((FIRST_DAY - 1) * DAY_MS), opened_to: toIsoDate(FIRST_DAY + 100), seals: 9 },
-  ...{ newest: null, gaps: [], lost: [], skipped: [], stamped_by: null, origins: [] },
+  ...{ newest: null, gaps: [], lost: [], skipped: [], stamped_by: null, absent: [], origins: [] },
 }
 
 const aStrategy = (fatal: boolean): fc.Arbitrary<Omit<HandStrategy, 'id'>> =>

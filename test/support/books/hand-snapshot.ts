@@ -238,8 +238,8 @@ export function aLiveRecord(
   const gap = { from: toIsoInstant(halt), to: toIsoInstant(halt + 180 * minute) }
   const seals = {
     ...{ since: toIsoInstant(sealOf(start) - 10 * minute), opened_to: to, seals: 52_000, gaps: [gap] },
-    ...{ newest: { n: 52_000, digest: `${'A'.repeat(43)}=` } },
-    ...{ lost: [], skipped: [{ from: 7, to: 8 }], stamped_by: 'TSA' },
+    newest: { n: 52_000, digest: `${'A'.repeat(43)}=` },
+    ...{ lost: [], skipped: [{ from: 7, to: 8 }], stamped_by: 'TSA', absent: ['fir', 'yew'] },
     origins: [{ origin: 'highwater/0123456789abcdef/20230505T000000Z', n: 1 }],
   }
   return { live: { bar_minutes: null, signals, events }, seals }

@@ -102,7 +102,8 @@ export function stepped(parts: SealParts, step: Step): SealParts {
     new Proxy(target, {
       get(_, name) {
         const member: unknown = Reflect.get(target, name)
-        if (typeof member !== 'function' || name === 'multi') return member
+        if (typeof member !== 'function') return member
+        if (name === 'multi') return member.bind(target)
         return (...args: unknown[]) => step(async () => member.apply(target, args), args)
       },
     })

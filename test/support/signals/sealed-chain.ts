@@ -85,8 +85,8 @@ export async function sealCases(): Promise<readonly SealCase[]> {
   const delivered = Object.fromEntries([1, 2, 3, 4].map(seq => [seq, itemOf(seq)]))
   /** What a client knows that has seen so many seals. */
   const knows = (n: number, checked_seq: number, more: Partial<SealState> = {}): SealState => {
-    const { digest, seal, record } = chain.all[n - 1]!
-    const head = { n, digest, origin: seal.origin, date: record.to.slice(0, 10), key: signer.publicKeyPem }
+    const { digest, seal } = chain.all[n - 1]!
+    const head = { n, digest, origin: seal.origin, key: signer.publicKeyPem }
     return { checked_seq, head, ...more }
   }
   const state = knows(4, 4)
@@ -117,6 +117,8 @@ export async function sealCases(): Promise<readonly SealCase[]> {
     `signal ${seq} as it was delivered is not in the batch of seal ${n}: ${ALTERED}`
   const later = (seq: number, n: number) =>
     `the batch of signal ${seq} is not what seal ${n} commits to: ${ALTERED} later`
+  const line = `${'0'.repeat(64)}\n`
+  const strange = (seq: number) => `the batch of signal ${seq} has another form: ${ALTERED}`
   const leftOut = (seq: number, n: number) =>
     `signal ${seq} was delivered to you, and no seal up to ${n} has it: it was left out, or is no longer one of yours`
   const cases: readonly (readonly [string, Partial<Shown>, SealCase['says']])[] = [
@@ -134,7 +136,22 @@ export async function sealCases(): Promise<readonly SealCase[]> {
     ['another salt of a signal', { receipts: receipt(3, ({ s_n: r }) => ({ r })) }, altered(3, 4)],
     ['a longer salt', { receipts: receipt(1, longer), delivered: { 1: itemOf(1).slice(1) } }, altered(1, 1)],
     ['another salt of a seal', { receipts: receipt(1, ({ r: s_n }) => ({ s_n })) }, later(1, 1)],
-    ['a longer batch', { receipts: receipt(4, ({ batch }) => ({ batch: `${batch}0\n` })) }, later(4, 4)],
+    ['a longer batch', { receipts: receipt(4, ({ batch }) => ({ batch: batch + line })) }, later(4, 4)],
+    [
+      'a batch without its last line break',
+      { receipts: receipt(3, ({ batch }) => ({ batch: batch.trimEnd() })) },
+      strange(3),
+    ],
+    [
+      'a batch with a line that is no digest',
+      { receipts: receipt(1, ({ batch }) => ({ batch: `${batch}${line.trimEnd()}` })) },
+      strange(1),
+    ],
+    [
+      'a batch with another first line',
+      { receipts: receipt(2, ({ batch }) => ({ batch: batch.replace('after ', 'after 0') })) },
+      strange(2),
+    ],
     [
       'a signal left out before another',
       { receipts: receipts.filter(({ seq }) => seq !== 3) },
@@ -152,11 +169,7 @@ export async function sealCases(): Promise<readonly SealCase[]> {
       { state: knows(3, 2), receipts: [], objects: elsewhere },
       `seal 3 is not the one that you saw: ${OTHER}`,
     ],
-    [
-      'a missing seal',
-      { objects: without(nameOf(2), 'days/2026-11-20') },
-      'seal 2 is missing: withheld or removed',
-    ],
+    ['a missing seal', { objects: without('days/2026-11-20') }, 'seal 3 is missing: withheld or removed'],
     ['a chain gone back', { state, objects: three }, `${nameOf(4)} of the seals is missing: ${OTHER}`],
     ['a chain that is gone', { state, objects: {} }, `head of the seals is missing: ${OTHER}`],
     [

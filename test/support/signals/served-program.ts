@@ -33,6 +33,7 @@ const DATASET: Omit<DatasetFacts, 'version'> = {
   methodology_url: 'https://example.org/method',
   public_url: null,
   synthetic: false,
+  embargo_days: 0,
 }
 
 /** Closes between 30 and 90 thousand dollars, the same in every run. */

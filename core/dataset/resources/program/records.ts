@@ -14,7 +14,7 @@ import {
 } from '#core/contract/payloads/program.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { DAYS_PER_YEAR } from '#core/figures/series.ts'
-import { cheapestQuartileShare } from '#core/program/benchmarks.ts'
+import { type BenchmarkName, benchmarks, cheapestQuartileShare, dcaUpTo } from '#core/program/benchmarks.ts'
 import { deploymentState, type ProgramData, type ProgramPlan, type Rolling } from '#core/program/program.ts'
 import {
   averageCost,
@@ -24,7 +24,6 @@ import {
   simulate,
 } from '#core/program/simulate.ts'
 import { endOfBars } from '#core/replay/bars.ts'
-import { type Comparisons, compare, compareAtEqualCash, eachBenchmark, published } from './comparison.ts'
 
 /** `/v1/program/preview`: the program in one page. */
 export function renderPreview(data: ProgramData): ProgramPreview {
@@ -81,7 +80,7 @@ const benchmarkRecords = ({ against }: Comparisons): ProgramPreview['benchmarks'
  * after its bar, so a later night appends and never changes one.
  */
 export function renderDeploys(data: ProgramData): ProgramDeploy[] {
-  const { deployments } = simulate(data, data.plan.contribution_cadence_bars)
+  const { deployments } = referenceSimulation(data)
   let [deployed, btc] = [0, 0]
   return deployments.map((deployment, i) => {
     deployed += deployment.spend
@@ -122,7 +121,7 @@ export function renderBasket(
   view: BasketView,
   input: SimulationInput,
   simulation: Simulation = simulate(data, input.contribution_cadence_bars),
-  reference: Simulation = simulate(data, data.plan.contribution_cadence_bars),
+  reference: Simulation = referenceSimulation(data),
 ): ProgramBasket {
   const { equity_usd } = input
   const price = data.mark?.price ?? null
@@ -164,7 +163,7 @@ function totalsRecord(totals: Holding, equity: number, price: number | null) {
 
 /** `/v1/program/performance`: the reference basket held against one benchmark. */
 export function renderPerformance(data: ProgramData, benchmark: PerformanceBenchmark): ProgramPerformance {
-  const simulation = simulate(data, data.plan.contribution_cadence_bars)
+  const simulation = referenceSimulation(data)
   const { avg_cost_basis, against } = compare(data, simulation)
   const { value, pct_cheaper, advantage_bps, btc_vs_benchmark_pct } = against[benchmark]
   const growth = moneyWeightedReturn(data, simulation.deployments)
@@ -186,9 +185,6 @@ export function renderPerformance(data: ProgramData, benchmark: PerformanceBench
   }
 }
 
-/** A rate over fewer days says nothing of a year. */
-const FEWEST_DAYS = 30
-
 /** Growth of e^50 a year, and its inverse: no market has either. */
 const STEEPEST = 50
 
@@ -208,7 +204,7 @@ export function moneyWeightedReturn(
   if (mark === null || earliest === undefined) return null
   const yearsOf = ({ bar }: Deployment): number =>
     (mark.at - (bars.t[first + bar]! + bars.timeframeMs)) / (DAYS_PER_YEAR * DAY_MS)
-  if (yearsOf(earliest) * DAYS_PER_YEAR < FEWEST_DAYS) return null
+  if (yearsOf(earliest) * DAYS_PER_YEAR < 30) return null // a rate over fewer days says nothing of a year
   const flows = deployments.map(each => ({ spend: each.spend, years: yearsOf(each) }))
   const value = deployments.reduce((sum, { btc }) => sum + btc * mark.price, 0)
   // Every amount grows with the rate, so there is one root at most.
@@ -285,3 +281,55 @@ const rollingRecord = (rolling: Rolling | null) =>
     win_rate_pct: toPercent(rolling.win_rate * 100),
     median_pct_cheaper: toPercent(rolling.median_cheaper * 100),
   }
+
+// The program beside a benchmark. Everything is computed from the numbers as they are published, so that a client that computes
+// it again from the answer gets the same.
+
+type Comparisons = ReturnType<typeof compare>
+
+function compare(data: ProgramData, simulation: Simulation) {
+  const average = published(averageCost(simulation.totals))
+  const values = benchmarks(data, simulation.cadence_bars)
+  return {
+    avg_cost_basis: average,
+    against: eachBenchmark(name => compareWith(average, published(values[name]))),
+  }
+}
+
+/**
+ * The comparison with a benchmark that has spent as much cash as the program, not as much as it was given. The price of the
+ * others does not depend on the amount.
+ */
+function compareAtEqualCash(data: ProgramData, { cadence_bars, totals }: Simulation, name: BenchmarkName) {
+  const value =
+    name === 'dca' ? dcaUpTo(data, cadence_bars, totals.deployed) : benchmarks(data, cadence_bars)[name]
+  const { advantage_bps: _, ...compared } = compareWith(published(averageCost(totals)), published(value))
+  return compared
+}
+
+/** Something of every benchmark, in their order. */
+const eachBenchmark = <Value>(of: (name: BenchmarkName) => Value): Record<BenchmarkName, Value> => ({
+  dca: of('dca'),
+  vwap: of('vwap'),
+  lump_sum: of('lump_sum'),
+  hodl: of('hodl'),
+})
+
+/** A figure of 10 significant digits that may not exist. */
+const published = (value: number | null): number | null => (value === null ? null : toSignificant(value))
+
+function compareWith(average: number | null, value: number | null) {
+  if (average === null || value === null) {
+    return { value, pct_cheaper: null, advantage_bps: null, btc_vs_benchmark_pct: null }
+  }
+  const pctCheaper = toPercent((1 - average / value) * 100)
+  return {
+    value,
+    pct_cheaper: pctCheaper,
+    advantage_bps: toBasisPoints(pctCheaper),
+    btc_vs_benchmark_pct: toPercent((value / average - 1) * 100),
+  }
+}
+
+/** A percent of 6 decimals times 100, as a decimal: in binary 1.234567 x 100 is 123.45670000000001. */
+const toBasisPoints = (percent: number): number => Number((percent * 100).toFixed(4))

@@ -25,8 +25,12 @@ const LIVE: LiveRecord = {
 
 const SEALS: SealsRecord = {
   ...{ since: '2023-12-31T23:50:00Z', opened_to: '2024-01-10', seals: 1440, gaps: [], lost: [], skipped: [] },
+  ...{
+    stamped_by: 'TSA',
+    absent: ['yew'],
+    origins: [{ origin: 'highwater/0123456789abcdef/20231231T235000Z', n: 1 }],
+  },
   newest: { n: 1440, digest: `${'A'.repeat(43)}=` },
-  ...{ stamped_by: 'TSA', origins: [{ origin: 'highwater/0123456789abcdef/20231231T235000Z', n: 1 }] },
 }
 
 const trade = (from: number, to: number) => ({
@@ -51,7 +55,10 @@ test('the answer of a live strategy has its figures, and beside them everything 
     ...{ live_since: '2024-01-01T00:00:00Z', ended_on: null, bar_minutes: 60, seals: SEALS },
     ...{ signals: LIVE.signals, events: LIVE.events, days: { live: 10, sealed: 10, gaps: 0 } },
     entries: { judged: 2, sealed: 1, late: 0, missed: 1, halted: 0, by_hand: 0, unmatched: 0 },
-    delay_seconds: { claimed: { median: 600, p99: 600 }, stamped: { median: 3600, p99: 3600 } },
+    delay_seconds: {
+      claimed: { count: 1, median: 600, p99: 600 },
+      stamped: { count: 1, median: 3600, p99: 3600 },
+    },
     ...{ modelled: { net_return_pct: 10.462213 }, days_left_out: 3, days_shared: 0 },
     undefined: { 'modelled/sharpe_daily_annualized': 'too_few_points' },
   })
@@ -72,7 +79,7 @@ test('both paths of a live record follow the risk level, and nothing else of it 
 
 test('a strategy that was never live has one sentence, and a chain beside it all the same', () => {
   const { data, meta } = readLive(book(true), { sid: 'elm' })
-  expect(meta.note).toBe('elm has no live record: it was never live.')
+  expect(meta.note).toBe('elm has no live record: no live signal of it is opened.')
   expect(data).toMatchObject({ live_since: null, seals: SEALS, signals: [], events: [], days: { live: 0 } })
   expect(readLive(handSnapshot([{ id: 'elm', returns: [0] }]), { sid: 'elm' }).data.seals).toBeNull()
 })

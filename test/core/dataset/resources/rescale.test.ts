@@ -133,11 +133,6 @@ test('the leverage of a rescale is proportional to the level, and the level of t
   expect(readStats(snapshot, { sid, risk_pct: 0.05 }).data).toMatchObject({ ...same, leverage_max: 7.5 })
 })
 
-test('the leverage of a rescale is null if none is known', () => {
-  const { data } = readStats(handSnapshot([{ id: sid, returns }]), { sid, risk_pct: 0.05 })
-  expect(data).toMatchObject({ leverage_max: null, refused_above_risk_pct: null })
-})
-
 test('the note of every rescaled answer says that it is arithmetic and no replay, and of no other', () => {
   for (const read of [readStats, readReturns, readCurve, readExport]) {
     expect(read(snapshot, { sid, risk_pct: 0.05 }).meta.note).toMatch(
