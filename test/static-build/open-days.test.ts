@@ -262,9 +262,12 @@ describe('an opening in which something could be hidden or chosen is a fault', (
       o => ({ ...o, lines: [lost, ...o.lines.slice(1)] }),
     ],
   ]
-  test.each(TABLE)('an opening %s', async (_, says, ...given) => {
-    expect(await openedAs(...given)).toEqual(says)
-  })
+  test.each(TABLE)(
+    'an opening %s is read with exactly those faults and holes that it has',
+    async (_, says, ...given) => {
+      expect(await openedAs(...given)).toEqual(says)
+    },
+  )
 
   test('seals of a head with a number, or an end, that cannot be are not read, nor is a seal in another base64', async () => {
     const chain = createChain(createMemoryStores(), BEGIN)

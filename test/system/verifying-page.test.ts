@@ -80,9 +80,9 @@ async function runProgram(url: string): Promise<Exit> {
 test('the Python program of the page on verifying and `highwater verify-live` find the same in a chain of seals', async () => {
   const { url } = started().proxy
   const { code, stdout, stderr } = await runProgram(url)
-  const found = `opened up to ${SEALED_FROM}: 2 signals and 1 events\n`
+  const found = `opened up to ${SEALED_FROM}: 2 signals and 1 events, 0 seals lost`
   expect([code, stderr]).toEqual([0, ''])
-  expect(stdout).toBe(`${(await verifyLive(url)).count} seals to ${newestSeal}\n${found}`)
+  expect(stdout).toBe(`${(await verifyLive(url)).count} seals to ${newestSeal}\n${found}\n`)
   expect((await verifyLive(url)).out).toContain(`\nok      openings    ${found}`)
 })
 

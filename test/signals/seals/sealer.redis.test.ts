@@ -251,12 +251,15 @@ test.each(REFUSALS)(
 test('a chain that begins anew keeps numbers and digests, says what is lost and why, and names another key', async () => {
   await sealSix()
   const { privateStore } = scene.parts
-  for (const n of [5, 6]) await privateStore.remove(recordKey(n))
+  for (const n of [3, 5, 6]) await privateStore.remove(recordKey(n))
   const signer = createSigner(newPrivateKeyPem())
   await redis.set('{hw}:relay:lease', 'a service')
   await expect(begin({ signer })).rejects.toThrow('a service is running')
   await redis.del('{hw}:relay:lease')
-  expect(await begin({ signer })).toMatchObject({ n: 7, lost: [{ lost_from: 5, lost_to: 6 }] })
+  expect(await begin({ signer })).toMatchObject({
+    n: 7,
+    lost: [{ lost_from: 5, lost_to: 6 }, { lost_from: 3 }],
+  })
   await expect(begin({ signer })).rejects.toThrow('seal 7 begins the chain anew already')
   await expect(scene.seal()).rejects.toThrow('the key of the chain is')
   expect(await scene.seal({ signer })).toBeNull()
@@ -267,8 +270,8 @@ test('a chain that begins anew keeps numbers and digests, says what is lost and 
   })
   const { seals, faults, opened, items } = await readAll(scene.parts)
   expect(faults).toEqual([])
-  expect(opened.lost.map(({ n }) => n)).toEqual([5, 6])
-  const events = items.slice(-2).map(item => JSON.parse(item))
+  expect(opened.lost.map(({ n }) => n)).toEqual([3, 5, 6])
+  const events = items.slice(-3).map(item => JSON.parse(item))
   const of = { origin: seals[0]!.seal.origin, n: 6, digest: seals[5]!.digest, lost_from: 5, lost_to: 6 }
   expect(events[0]).toMatchObject({
     event: 'begin_anew',
@@ -276,7 +279,7 @@ test('a chain that begins anew keeps numbers and digests, says what is lost and 
     why: 'a disk was lost',
     of,
   })
-  expect(events[1]).toMatchObject({ event: 'key', of: { id: signer.keyId } })
+  expect(events[2]).toMatchObject({ event: 'key', of: { id: signer.keyId } })
 })
 
 test('a restored Redis is sealed again after a new beginning: what it lost stays in its seals, and what it has is sealed once', async () => {
