@@ -32,7 +32,7 @@ a key of the list at <code>/.well-known/highwater-keys.json</code>.</p>
 <section aria-labelledby="command"><h2 id="command">With one command</h2>
 <pre tabindex="0"><code>highwater verify-remote ${public_url ?? EXAMPLE} --version ${version} --key publisher.pem</code></pre>
 <p>It checks the log, its time, the signatures and all files. <code>publisher.pem</code> is the key of the publisher; the next
-section shows how to get it.</p></section>
+section shows how to get it. <code>highwater verify-live</code> checks what is sealed of live trading.</p></section>
 <section aria-labelledby="hand"><h2 id="hand">By hand</h2>
 ${public_url === null ? html`<p>Replace the address by that of this service.</p>` : ''}
 <p>If the version is not signed, there is neither a key nor <code>manifest.json.sig</code>: leave out the lines that name them.</p>

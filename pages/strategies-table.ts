@@ -50,7 +50,7 @@ function historyOf(strategy: StrategyData, snapshot: Snapshot): Markup {
     typeof ruin_t === 'string' && html`ruined on ${shortDate(ruin_t)}`,
     ended !== null && html`ended: ${ended.reason}`,
     live !== null &&
-      html`<a href="strategies/${strategy.id}/sheet.html#live">live ${spanOf(live)}</a>: ${counted(live.days, 'day')}, ${whole(live.count('sealed'))} of ${whole(live.count('judged'))} in time`,
+      html`<a href="strategies/${strategy.id}/sheet.html#live">live ${spanOf(live)}</a>: ${counted(live.days, 'day')}, ${whole(live.count('sealed'))} of ${whole(live.count('judged'))} by the strategy in time`,
   ].filter(part => part !== false)
   return html`${days}${window.to === null ? '' : html` to ${shortDate(window.to)}`}${present.map(part => html`, <br>${part}`)}`
 }

@@ -6,7 +6,7 @@ import type { Changes } from '#core/contract/payloads/changes.ts'
 import { dataSchema } from '#core/contract/route.ts'
 import { effectiveInstant } from '#core/dataset/entered.ts'
 import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
-import { utcNameOf } from '#core/dataset/render/csv.ts'
+import { utcNameOf, withInstants } from '#core/dataset/render/csv.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
@@ -141,7 +141,10 @@ function toTable(route: DatasetRoute, format: Format, columns: readonly string[]
     ...(format === 'csv' ? { dialect: { delimiter: ',', lineTerminator: '\r\n', header: true } } : {}),
     schema: {
       $schema: `${PROFILE}/tableschema.json`,
-      fields: format === 'csv' ? [...fields, ...utcFields(fields)] : fields,
+      fields:
+        format === 'csv'
+          ? withInstants<object & { readonly name: string }>(fields, utcFields(fields))
+          : fields,
       ...(format === 'csv' ? { missingValues: [''] } : {}),
       ...(isDated ? { primaryKey: [fields[0]?.name] } : {}),
     },

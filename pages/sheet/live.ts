@@ -23,8 +23,8 @@ import { HEADLINE } from './sections.ts'
 
 /** What became of the entries of the replay, and last what is sealed and in no trade: a loser that was taken out is one. */
 const WORDS = Object.entries({
-  ...{ sealed: 'Sealed in time', late: 'Late', missed: 'Missed' },
-  ...{ halted: 'Halted', by_hand: 'By hand', unmatched: 'Sealed without a trade' },
+  ...{ sealed: 'By the strategy in time', late: 'Late', missed: 'Missed' },
+  ...{ halted: 'Halted', by_hand: 'By hand', unmatched: 'Of no trade' },
 })
 
 type Live = NonNullable<ReturnType<typeof liveOf>>
@@ -48,11 +48,11 @@ export function liveOf(snapshot: Snapshot, strategy: StrategyData) {
 export const spanOf = ({ since, ended }: Live): Markup =>
   ended === null ? html`since ${dateText(since)}` : html`${dateText(since)} to ${dateText(ended)}`
 
-/** `41 of 48 entries sealed in time, 3 late, 2 by hand`. */
+/** `41 of 48 entries by the strategy in time, 3 late, 2 by hand`. */
 export function entriesText({ count }: Live): string {
   const judged = count('judged')
   const others = WORDS.slice(1).filter(([word]) => count(word) > 0)
-  const first = `${whole(count('sealed'))} of ${counted(judged, 'entry', 'entries')} sealed in time`
+  const first = `${whole(count('sealed'))} of ${counted(judged, 'entry', 'entries')} by the strategy in time`
   return [
     judged === 0 ? 'no entry to judge yet' : first,
     ...others.map(([word, name]) => `${whole(count(word))} ${name.toLowerCase()}`),
@@ -86,15 +86,16 @@ ${entriesTable(live)}
     ],
     HEADLINE.filter(([path]) => path !== 'cagr_pct'),
   )}
-<p class="note">As sealed, ${whole(Number(values.days_left_out))} of ${counted(days, 'day')} have no return: only other entries were open. ${whole(Number(values.days_shared))} shared with one in time are kept. Tracking error ${figureOf({ ...values, ...all }, ['tracking_error_pct', '', percent])}.</p></div>
+<p class="note">On ${whole(Number(values.days_left_out))} of ${counted(days, 'day')} only positions were open that were not sealed in time, or were entered before the strategy was live: their return is left out. Days with both are kept (${whole(Number(values.days_shared))}). Tracking error ${figureOf({ ...values, ...all }, ['tracking_error_pct', '', percent])}.</p></div>
 ${factsOf(live)}</div>`
 }
 
 const WIDTH = 720
 
 /** A row for each word with a stroke for each entry, so that the picture needs no colour; last the gaps of the chain. */
-function entriesTable({ input, seals, since, opened_to, count }: Live): Markup {
-  const [from, to] = [Date.parse(since), Date.parse(opened_to) + DAY_MS]
+function entriesTable({ input, seals, since, ended, opened_to, values, count }: Live): Markup {
+  const last = ended ?? opened_to
+  const [from, to] = [Date.parse(since), Date.parse(last) + DAY_MS]
   const words = liveEntries(input)
   const x = (ms: number) => Math.round((WIDTH * Math.min(Math.max(ms - from, 0), to - from)) / (to - from))
   const row = (head: string, number: number, strokes: readonly string[]) => html`
@@ -106,13 +107,15 @@ function entriesTable({ input, seals, since, opened_to, count }: Live): Markup {
   }
   const gaps = seals.gaps.map(each => [Date.parse(each.from), Date.parse(each.to)] as const)
   const own = gaps.filter(gap => gap[1] > from && gap[0] < to)
-  return html`<table class="entries"><thead><tr><th scope="col" colspan="2">${counted(count('judged'), 'entry', 'entries')} judged</th><th scope="col">${shortDate(since)} ${shortDate(opened_to)}</th></tr></thead>
+  return html`<table class="entries"><thead><tr><th scope="col" colspan="2">${counted(count('judged'), 'entry', 'entries')} judged</th><th scope="col">${shortDate(since)} ${shortDate(last)}</th></tr></thead>
 <tbody>${WORDS.map(([word, name]) => row(name, count(word), strokesOf(word)))}${row(
     'Gaps between seals',
-    own.length,
+    Number(toGroup(values.days).gaps),
     own.map(gap => `M${x(gap[0])} 3v10H${x(gap[1])}v-10z`),
   )}</tbody></table>`
 }
+
+const DONE = { live: 'went live', ended: 'ended', halt: 'halted', resume: 'resumed' }
 
 /** What people ordered, the newest 12: each with who and why, and how often each fired by hand. */
 function eventsOf({ live: { events, signals } }: Live): Markup {
@@ -122,7 +125,7 @@ function eventsOf({ live: { events, signals } }: Live): Markup {
     return { at: own.at(-1)!.timestamp, text }
   })
   const ordered = events.map(({ at, event, alias, by, why }) => {
-    const text = `${alias === '*' ? 'all strategies: ' : ''}${event} by ${by}${why === null ? '' : `. Reason: ${why}`}`
+    const text = `${alias === '*' ? 'all strategies: ' : ''}${DONE[event]} by ${by}${why === null ? '' : `. Reason: ${why}`}`
     return { at, text }
   })
   const all = [...ordered, ...fired].sort((a, b) => b.at - a.at)

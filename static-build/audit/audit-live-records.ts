@@ -1,5 +1,4 @@
 // Recomputes live records from opened seals and public answers.
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { parseIsoDate } from '#core/calendar.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
@@ -56,15 +55,16 @@ export async function checkRecords(
   const faults: string[] = []
   const notes: string[] = []
   for (const { id } of listed) {
-    const found = await compareRecord(ask, id, live.get(id) ?? null, chain).catch(messageOf)
-    if (typeof found === 'string') faults.push(found)
-    else faults.push(...found.faults)
-    if (typeof found !== 'string' && live.has(id)) notes.push(found.summary)
+    const found = await compareRecord(ask, id, live.get(id) ?? null, chain).catch(error => ({
+      ...{ faults: [messageOf(error)], notes: [] },
+    }))
+    faults.push(...found.faults)
+    notes.push(...found.notes)
   }
   const hidden = chain.absent.map(
     id => `${id} was live and is not in the catalogue: its seals alone are known`,
   )
-  const summary = `${live.size} strategies were live, ${hidden.length} of them not in the catalogue; /live and /trades follow from the seals`
+  const summary = `strategies that were live: ${live.size}, not in the catalogue: ${hidden.length}; /live and /trades follow from the seals`
   return { check: checkOf('live', summary, faults, [...notes, ...hidden]), hidden }
 }
 
@@ -86,18 +86,39 @@ async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain
   const block = liveFigures(input)
   const { signals = [], events = [] } = live ?? {}
   const made = { ...publishFigures(block.values), seals: chain.opened_to && chain, events, signals }
-  const follows = JSON.parse(JSON.stringify({ ...made, undefined: block.undefined }))
-  const differing = Object.keys(follows).filter(name => !isDeepStrictEqual(follows[name], published[name]))
+  const stated = { undefined: block.undefined, bar_minutes: published.bar_minutes }
+  const follows = JSON.parse(JSON.stringify({ ...made, ...stated }))
+  const others = new Set(rows.some(trade => trade.live === undefined) ? ['live of trades'] : [])
+  const differing = differences(follows, published, others)
   const words = liveEntries(input)
-  const wrong = rows.findIndex((trade, i) => (trade.live ?? null) !== (words[i] ?? null))
+  const wrong = rows.findIndex(({ live }, i) => live !== undefined && live !== (words[i] ?? null))
   const faults: string[] = []
   if (differing.length > 0)
     faults.push(`${at('live')} does not follow from what is opened: ${differing.join(', ')}`)
   const is = `${at('trades')}: trade ${wrong + 1} is ${rows[wrong]?.live}, and ${words[wrong]}`
   if (wrong !== -1) faults.push(`${is} follows from what is opened`)
   const { judged, sealed, late, missed, halted, by_hand, unmatched } = follows.entries
-  const summary =
-    `${id} is live since ${follows.live_since}: of ${judged} entries ${sealed} were sealed in time, ${late} late, ${missed} missed, ` +
-    `${halted} halted, ${by_hand} fired by hand; ${unmatched} live signals are of no trade`
-  return { faults, summary }
+  const { live_since: since, ended_on: end } = follows
+  const span = end === null ? `is live since ${since}` : `was live from ${since} to ${end}`
+  const counts = `${sealed} by the strategy in time, ${late} late, ${missed} missed, ${halted} halted, ${by_hand} by hand`
+  const summary = `${id} ${span}. Entries: ${judged}, ${counts}; signals of no trade: ${unmatched}`
+  const notes = live === null ? [] : [summary]
+  if (others.size > 0)
+    notes.push(`${at('live')} was made by another release; not compared: ${[...others].join(', ')}`)
+  return { faults, notes }
 }
+
+/** Names of what differs. What only one of the two has is added to `others`: their releases differ. */
+function differences(own: unknown, published: unknown, others: Set<string>, path = ''): readonly string[] {
+  if (!isGroup(own) || !isGroup(published)) return own === published ? [] : ['']
+  if (own.length !== published.length) return [''] // of arrays, or of one alone
+  return Object.keys({ ...own, ...published }).filter(name => {
+    const isKnown = name in own && name in published
+    if (!isKnown) others.add(`${path}${name}`)
+    const at = Array.isArray(own) ? path : `${path}${name}/`
+    return isKnown && differences(own[name], published[name], others, at).length > 0
+  })
+}
+
+const isGroup = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null

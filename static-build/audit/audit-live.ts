@@ -44,8 +44,7 @@ export type LiveOrder = {
   readonly keys: readonly TrustedKey[] | null
   readonly seen: SeenChain | null
   readonly tsaCa: string | null
-  /** Lines, each a signal as it was delivered, or an answer of `/v1/signals/seals`; null without. */
-  readonly receipts: string | null
+  readonly receipts: ReturnType<typeof parseReceipts> | null
 }
 
 /** Checks everything that is sealed; every fault is found in one run. `seen` is null if the chain could not be read. */
@@ -177,7 +176,7 @@ async function checkTimes(
       faults.push(`seal ${seal.n} of ${toIsoInstant(seal.toMs)} names an entry of ${at}: it is dated back`)
   }
   const minutes = Math.max(0, Math.round((nowMs - toMs) / MINUTE_MS))
-  const summary = `the newest ended ${minutes} minutes ago by the publisher's clock; seals name ${named.length} entries of the log of versions`
+  const summary = `the newest ended ${minutes} minutes ago by the publisher's clock; entries of the log of versions that seals name: ${named.length}`
   return checkOf('times', summary, faults)
 }
 
@@ -220,7 +219,7 @@ function checkOpenings(
   const signals = items.filter(({ item }) => seqOf(item) !== null).length
   const summary =
     `opened up to ${opened.openedTo ?? 'no day yet'}: ${signals} signals and ${items.length - signals} events, ${lost.length} seals ` +
-    `lost, ${skipped.length} holes in the numbers; ${closed.length} days are sealed and not opened`
+    `lost, ${skipped.length} holes in the numbers; days that are sealed and not opened: ${closed.length}`
   return checkOf('openings', summary, faults, notes)
 }
 
@@ -262,8 +261,8 @@ async function checkStamps(
 const receipt = z.object({ seq: z.int(), n: z.int(), r: z.string(), s_n: z.string(), batch: z.string() })
 const receiptsAnswer = z.object({ data: z.array(receipt) })
 
-function checkReceipts(text: string, seals: readonly PublicSeal[], { items, openedTo }: Opened): Check {
-  const faults: string[] = []
+/** Of lines, each a signal as it was delivered, or an answer of `/v1/signals/seals`. Throws for any other. */
+export function parseReceipts(text: string) {
   const delivered = new Map<number, string>()
   const rows = new Map<number, z.infer<typeof receipt>>()
   for (const [i, line] of text.split('\n').entries()) {
@@ -272,8 +271,17 @@ function checkReceipts(text: string, seals: readonly PublicSeal[], { items, open
     if (answer.success) for (const row of answer.data.data) rows.set(row.seq, row)
     else if (seq !== null) delivered.set(seq, line)
     else if (line !== '')
-      faults.push(`line ${i + 1} of the receipts is neither a signal nor an answer of /v1/signals/seals`)
+      throw new Error(`line ${i + 1} is neither a signal nor an answer of /v1/signals/seals`)
   }
+  return { delivered, rows }
+}
+
+function checkReceipts(
+  { delivered, rows }: ReturnType<typeof parseReceipts>,
+  seals: readonly PublicSeal[],
+  { items, openedTo }: Opened,
+): Check {
+  const faults: string[] = []
   const opened = new Set(items.map(({ n, item }) => `${n} ${item}`))
   const delays = [0]
   for (const [seq, item] of delivered) {
@@ -293,6 +301,6 @@ function checkReceipts(text: string, seals: readonly PublicSeal[], { items, open
       delays.push(seal.toMs - Date.parse(found.signal.timestamp))
   }
   const latest = Math.ceil(Math.max(...delays) / MINUTE_MS)
-  const summary = `${delivered.size} delivered signals, each in its seal, which ends at most ${latest} minutes after the time in the signal`
+  const summary = `delivered signals: ${delivered.size}, each in its seal, which ends at most ${latest} minutes after the time in the signal`
   return checkOf('receipts', summary, faults)
 }

@@ -304,7 +304,7 @@ function openSeal(
   if (items.some(item => parseItem(item) === null))
     faults.push(`seal ${seal.n} has an item that is neither a signal nor an event`)
   if (!isEach || items.length !== commitments.length)
-    faults.push(`seal ${seal.n} has ${commitments.length} items, and those that are opened are others`)
+    faults.push(`the items of seal ${seal.n} and those that are opened of it are not the same`)
   if (seq !== null && after !== seq && !isStart)
     faults.push(`seal ${seal.n} begins after signal ${after}, and the seals before it end with signal ${seq}`)
   if (seq !== null && after > seq && isStart) skipped.push({ from: seq + 1, to: after })

@@ -163,9 +163,9 @@ const altering = reopen('2024-01-12', text => text.replace('50000', '49000'))
 const NOT_SEALED = 'is not what was sealed: a signal was altered, added or left out'
 const [FIRST_OPENING, LAST_OPENING] = ['2024-01-13', '2024-01-14'].map(openingKey) as [string, string]
 const OAK =
-  'note: oak is live since 2024-01-11T01:10:00Z: of 3 entries 1 were sealed in time, 0 late, 1 missed, 0 halted, '
+  'note: oak is live since 2024-01-11T01:10:00Z. Entries: 3, 1 by the strategy in time, 0 late, 1 missed, 0 halted, '
 const FIR =
-  'note: fir is live since 2024-01-11T01:10:00Z: of 1 entries 0 were sealed in time, 0 late, 0 missed, 1 halted, '
+  'note: fir is live since 2024-01-11T01:10:00Z. Entries: 1, 0 by the strategy in time, 0 late, 0 missed, 1 halted, '
 
 // Each has the secret, the key and both stores, and changes what is public afterwards.
 test.each([
@@ -173,7 +173,7 @@ test.each([
   [
     'alters a signal after it was sealed',
     altering,
-    'seal 26 has 1 items, and those that are opened are others',
+    'the items of seal 26 and those that are opened of it are not the same',
   ],
   [
     'inserts a signal into a seal that was empty, so that it is dated back',
@@ -196,8 +196,8 @@ test.each([
     removing(LAST_OPENING),
     'the seals of 2024-01-14 are not opened, although data are published up to 2024-01-14',
   ],
-  ['takes a losing trade out of the ledger', asItIs, `${OAK}1 fired by hand; 1 live signals are of no trade`],
-  ['halts the losers', asItIs, `${FIR}0 fired by hand; 0 live signals are of no trade`],
+  ['takes a losing trade out of the ledger', asItIs, `${OAK}1 by hand; signals of no trade: 1`],
+  ['halts the losers', asItIs, `${FIR}0 by hand; signals of no trade: 0`],
   [
     'goes live with many and shows the best',
     asItIs,
@@ -214,12 +214,13 @@ test('`verify-live` passes what an honest publisher seals and opens, prints what
   expect([out, code]).toEqual([
     `ok      keys        ${signer.keyId}, as it is published there
 ok      chain       107 seals from ${BEGIN} to ${NOW}, each signed and with the digest of the one before; 102 span more than ten minutes
-ok      times       the newest ended 0 minutes ago by the publisher's clock; seals name 0 entries of the log of versions
-ok      openings    opened up to 2024-01-14: 3 signals and 4 events, 0 seals lost, 0 holes in the numbers; 1 days are sealed and not opened
-ok      live        3 strategies were live, 1 of them not in the catalogue; /live and /trades follow from the seals
+ok      times       the newest ended 0 minutes ago by the publisher's clock; entries of the log of versions that seals name: 0
+ok      openings    opened up to 2024-01-14: 3 signals and 4 events, 0 seals lost, 0 holes in the numbers; days that are sealed and not opened: 1
+ok      live        strategies that were live: 3, not in the catalogue: 1; /live and /trades follow from the seals
 `,
     0,
   ])
+  expect(err).not.toContain('another release')
   const json = JSON.parse((await verify(await serve(), '--json')).out)
   expect(json).toMatchObject({ sound: true, newest: { n: 107 }, keys: [{ id: signer.keyId }] })
   expect(err).toContain(`note: seal 1 begins the chain highwater/${signer.keyId}/20240111T000000Z\n`)
@@ -328,7 +329,7 @@ test('a publisher who seals another signal than was delivered, or none: the rece
     (await verify(app, '--receipts', await receiptsOf(...args))).failed
   const honestly = await verify(app, '--receipts', await receiptsOf(FIRST, seal))
   expect(honestly.out).toMatch(
-    /^ok +receipts +1 delivered signals, each in its seal, which ends at most 10 minutes after the time in the signal$/m,
+    /^ok +receipts +delivered signals: 1, each in its seal, which ends at most 10 minutes after the time in the signal$/m,
   )
   expect(await faults(other, seal)).toEqual(['signal 1 is not in seal 26 as it was delivered'])
   expect(await faults(FIRST, honest.all[26]!)).toEqual(['signal 1 is not in seal 27 as it was delivered'])
@@ -347,8 +348,13 @@ test('a publisher who seals another signal than was delivered, or none: the rece
   expect((await verify(app, '--state', join(folder, 'state'))).err).toBe(
     `highwater: ${folder}/state is not a state of \`highwater verify-live\`: name another file with --state\n`,
   )
+  const wrong = await verify(app, '--receipts', join(folder, 'receipts'))
+  expect([wrong.out, wrong.err]).toEqual([
+    '',
+    `highwater: cannot read the receipts ${folder}/receipts: line 2 is neither a signal nor an answer of /v1/signals/seals\n`,
+  ])
+  await writeFiles(folder, { receipts: FIRST })
   expect((await verify(app, '--receipts', join(folder, 'receipts'))).failed).toEqual([
-    'line 2 of the receipts is neither a signal nor an answer of /v1/signals/seals',
     'signal 1 was delivered and has no receipt: it is not sealed',
   ])
 })
@@ -366,6 +372,28 @@ test('a publisher who publishes better words and figures than follow from the se
     '/v1/strategies/oak/live does not follow from what is opened: entries',
     '/v1/strategies/oak/trades: trade 2 is sealed, and missed follows from what is opened',
   ])
+})
+
+test('a version of another release has no fault for what only one of the two has: `verify-live` names it in a note', async () => {
+  const { fetch } = await serve()
+  const older = async (request: Request) => {
+    const { pathname } = new URL(request.url)
+    const response = await fetch(request)
+    if (!/oak\/(?:live|trades)$/.test(pathname)) return response
+    const text = await response.text()
+    if (pathname.endsWith('trades')) return new Response(text.replaceAll(/,"live":[^},]*/g, ''))
+    return new Response(
+      text
+        .replaceAll(',"stamped":null', '')
+        .replace('"late":0', '"tardy":0')
+        .replace(/,"absent":\[[^\]]*\]/, ''),
+    )
+  }
+  const { code, failed, err } = await verify({ fetch: older })
+  expect([code, failed]).toEqual([0, []])
+  expect(err).toContain(
+    'note: /v1/strategies/oak/live was made by another release; not compared: live of trades, entries/late, entries/tardy, seals/absent, signals/stamped\n',
+  )
 })
 
 test('a publisher who stops to seal or to open, or whose clock is ahead: `verify-live` says so', async () => {
@@ -412,7 +440,7 @@ test('a publisher who chooses size and exit of a sealed entry when its result is
     '2024-01-12T06:00:00Z,105,signal,3,0',
   )
   const { code, err } = await verify(await serve(asItIs, await publish(honest, other)))
-  expect(err).toContain('of 3 entries 1 were sealed in time')
+  expect(err).toContain('Entries: 3, 1 by the strategy in time')
   expect(code).toBe(0)
 })
 

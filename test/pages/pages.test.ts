@@ -179,7 +179,11 @@ test('the table of strategies shows what is short, open, ruined or ended, and ha
   expect(said).toEqual([
     ['only-open', 'running open', '120 days to 31 May 2024, open since 5 Feb 2024'],
     ['huge', 'running', '397 days to 31 May 2024'],
-    ['usual', 'running', '397 days to 31 May 2024, live since 5 June 2023: 361 days, 9 of 36 in time'],
+    [
+      'usual',
+      'running',
+      '397 days to 31 May 2024, live since 5 June 2023: 361 days, 9 of 36 by the strategy in time',
+    ],
     ['no-day', 'running short', '0 days'],
     ['one-day', 'running short', '1 day to 31 May 2024'],
     ['two-days', 'running short', '2 days to 31 May 2024'],

@@ -307,11 +307,11 @@ test('a sheet has each live entry under what became of it, both records, both cl
   for (const part of [
     " Live Signals as they were sealed, by the publisher's own clock, with time stamps that name TSA, as the publisher states, and opened 11 days later, beside the entries of the replay.",
     'In time: before the next close of the bars and within 15 minutes of the fill. Only side and time of entries are judged: fill, size, price and exit are those of the record. Who fired is as the publisher states. At base risk, all live days.',
-    '11 entries judged 10 Jan 2024 20 May 2024 Sealed in time 3 Late 2 Missed 3 Halted 1 By hand 2 Sealed without a trade 0 Gaps between seals 1',
-    'As sealed, 6 of 132 days have no return: only other entries were open. 0 shared with one in time are kept. Tracking error 3.1 %.',
+    '11 entries judged 10 Jan 2024 20 May 2024 By the strategy in time 3 Late 2 Missed 3 Halted 1 By hand 2 Of no trade 0 Gaps between seals 1',
+    'On 6 of 132 days only positions were open that were not sealed in time, or were entered before the strategy was live: their return is left out. Days with both are kept (0). Tracking error 3.1 %.',
     'Live since 10 January 2024: 132 days, 130 of them without a gap between seals',
     "median 10.0 min, 99 % within 90.0 min, by the publisher's own clock; 7 of 7 with a time stamp, as the publisher states: median 50.0 min, 99 % within 130.0 min",
-    '14 Mar 2024: fired by hand by bob, the last of 2 times 25 Feb 2024: all strategies: resume by ann 24 Feb 2024: all strategies: halt by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: live by ann.',
+    '14 Mar 2024: fired by hand by bob, the last of 2 times 25 Feb 2024: all strategies: resumed by ann 24 Feb 2024: all strategies: halted by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: went live by ann.',
     '52 000 seals since 9 January 2024, opened up to 20 May 2024, with 1 gap; 1 cannot be opened: The secret was lost.; 2 signal numbers in no seal, although later ones are sealed. Origin highwater/0123456789abcdef/20230505T000000Z from seal 1',
     'highwater verify-live ADDRESS or openssl and Python',
   ])
@@ -326,7 +326,7 @@ test('the verdict, the section and the book say from when to when a strategy is 
   const { live, seals } = liveRecord
   const of = (given: Partial<HandStrategy>, dataset: Partial<Snapshot['dataset']> = {}) =>
     verdictOf({ ...liveStrategy, ...given }, { seals, ...dataset })[4]
-  const counts = '3 of 11 entries sealed in time, 2 late, 3 missed, 1 halted, 2 by hand'
+  const counts = '3 of 11 entries by the strategy in time, 2 late, 3 missed, 1 halted, 2 by hand'
   expect(of({})).toBe(
     `Live: since 10 January 2024 ${counts} by the publisher's own clock, with time stamps that name TSA, as the publisher states`,
   )
@@ -337,8 +337,13 @@ test('the verdict, the section and the book say from when to when a strategy is 
   const end = { ...live.events[0]!, event: 'ended', sealed: Date.UTC(2024, 3, 30, 1) } as const
   const ended = { live: { ...live, events: [...live.events, end] } }
   expect(of(ended)).toMatch(/^Live: 10 January 2024 to 30 April 2024 3 of 11 entries/)
+  const after = { from: '2024-05-05T00:00:00Z', to: '2024-05-05T01:00:00Z' }
+  const other = { ...seals, gaps: [...seals.gaps, after] }
+  expect(sectionOf(sheetOf(handSnapshot([{ ...liveStrategy, ...ended }], { seals: other })), 'live')).toMatch(
+    / judged 10 Jan 2024 30 Apr 2024 .* Gaps between seals 1 /,
+  )
   expect(of({ trades: [] })).toBe(
-    "Live: since 10 January 2024 no entry to judge yet, 7 sealed without a trade by the publisher's own clock, with time stamps that name TSA, as the publisher states",
+    "Live: since 10 January 2024 no entry to judge yet, 7 of no trade by the publisher's own clock, with time stamps that name TSA, as the publisher states",
   )
   const tried = {
     ...live,

@@ -168,7 +168,7 @@ describe('a build that would have to leave an opening out fails', () => {
     await chain.store.replace(openingKey(DAYS[0]), Buffer.from(bytes.replace('50000', '50001')), TEXT)
     const snapshot = handSnapshot([{ id: 'oak', first: DAYS[0], returns: [0, 0, 0] }])
     await expect(withLiveRecords(chain.store, snapshot, () => null)).rejects.toThrow(
-      /^memory:public: seal 7 has 1 items, and those that are opened are others \(one of 1\): restore seals and openings from a copy$/,
+      /^memory:public: the items of seal 7 and those that are opened of it are not the same \(one of 1\): restore seals and openings from a copy$/,
     )
   })
 })

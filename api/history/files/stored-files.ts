@@ -144,7 +144,8 @@ function toRegExp({ path }: FileRoute): RegExp {
 
 function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, stored: StoredFile | null): Response {
   if (stored === null) {
-    const known = file.of === 'log' ? newestEntry(parts) : ''
+    const opened = file.id === 'seal_opening' ? '; a day is opened when its embargo is over' : ''
+    const known = file.of === 'log' ? newestEntry(parts) : opened
     throw new ApiError('not_found', `there is no such object: ${file.title}${known}`)
   }
   const caching = file.id === 'seal_head' ? CACHING.head : CACHING.pointer

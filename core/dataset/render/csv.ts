@@ -7,11 +7,11 @@ const LINE_END = '\r\n'
 
 /**
  * A table as RFC 4180, made at once or in blocks: a header, a line a row, CRLF, UTF-8 without a byte order
- * mark. Instants are epoch milliseconds, and again at the end of the row in ISO 8601.
+ * mark. Instants are epoch milliseconds, and again in ISO 8601 at the end of the row, before `live`.
  */
 export const csvWriting = (table: Table): Writing =>
   function* (out, blockBytes) {
-    const columns = [...table.columns, ...instantsOf(table)]
+    const columns = withInstants(table.columns, instantsOf(table))
     writeText(out, columns.map(({ name }) => quoteField(name)).join(',') + LINE_END)
     if (table.series !== undefined) return writeDatedRows(out, table.series, SERIES_ROW)
     for (let row = 0; row < table.rows; row++) {
@@ -24,6 +24,13 @@ const SERIES_ROW = toRowShape('', ',', LINE_END, '')
 
 /** `entry_time_utc` of `entry_time`. */
 export const utcNameOf = (name: string): string => `${name}_utc`
+
+/** `live` is the newest column of trades and the last, so that all others keep their places. */
+export const withInstants = <Named extends { readonly name: string }>(
+  columns: readonly Named[],
+  instants: readonly Named[],
+): readonly Named[] =>
+  columns.toSpliced(columns.findLastIndex(({ name }) => name !== 'live') + 1, 0, ...instants)
 
 const instantsOf = ({ columns }: Table): Column[] =>
   columns.flatMap(({ name, cells }) =>

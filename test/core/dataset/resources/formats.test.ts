@@ -71,18 +71,18 @@ test('CSV and JSON of rolling years carry the same cells, and a cell that is nul
   }
 })
 
-test('CSV and JSON of trades carry the same cells, without an exponent', () => {
+test('CSV and JSON of trades carry the same cells, without an exponent, and `live` is the last column', () => {
   everyStrategy((snapshot, sid) => {
     const { header, rows } = readCsv('trades', snapshot, { sid })
     const { data } = readTrades(snapshot, { sid })
-    const fields = header.slice(0, -2)
-    expect(header.slice(-2)).toEqual(['entry_time_utc', 'exit_time_utc'])
-    expect(rows.map(row => row.slice(0, -2).map(toValue))).toEqual(
+    const fields = header.filter(name => !name.endsWith('_utc'))
+    expect(header.slice(-3)).toEqual(['entry_time_utc', 'exit_time_utc', 'live'])
+    expect(rows.map(row => row.toSpliced(-3, 2).map(toValue))).toEqual(
       data.map(trade => fields.map(name => trade[name] ?? '')),
     )
     for (const trade of data) expect(Object.keys(trade)).toEqual(fields)
     for (const [i, { entry_time, exit_time }] of data.entries())
-      expect(rows[i]!.slice(-2).map(cell => Date.parse(cell))).toEqual([entry_time, exit_time])
+      expect(rows[i]!.slice(-3, -1).map(cell => Date.parse(cell))).toEqual([entry_time, exit_time])
   })
 })
 
