@@ -6,7 +6,17 @@ import { halt, orderMode, resume } from '#signals/live/live-record.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { LOG, liveKey, SEAL_EVENTS, SEAL_STATE, SEALS } from '#signals/redis/keys.ts'
 import { beginAnew } from '#signals/seals/begin-anew.ts'
-import { repairIndex, runSealer, type SealParts, SealRefusedError } from '#signals/seals/sealer.ts'
+import {
+  assertMaySeal,
+  progressOf,
+  publish,
+  repairIndex,
+  runSealer,
+  type SealParts,
+  SealRefusedError,
+  toNextRecord,
+} from '#signals/seals/sealer.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { keyOfOrigin, recordKey, SEAL_MS, seqOf } from '#storage/seals/seal.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
@@ -202,6 +212,20 @@ const REFUSALS: Refusal[] = [
     'anew',
   ],
   [
+    'the log of versions is shorter',
+    async () => {
+      const { newest, record } = await assertMaySeal(scene.parts)
+      const { n, toMs, origin } = newest!.seal
+      const span = { n: n + 1, origin, fromMs: toMs, toMs: toMs + SEAL_MS }
+      const next = { ...(await toNextRecord(scene.parts, span, record, progressOf(record!))), entry_seq: 9 }
+      await scene.parts.privateStore.create(recordKey(n + 1), toJsonBytes(next), { content_type: '' })
+      await publish(scene.parts, next, newest)
+      scene.next()
+    },
+    /the log of versions ends with entry 0, before that of seal 7/,
+    'anew',
+  ],
+  [
     'it has another key',
     async () => Object.assign(scene.parts, { signer: createSigner(newPrivateKeyPem()) }),
     /the key of the chain is \w{16}, and that of SEAL_KEY_FILE/,
@@ -243,7 +267,9 @@ test.each(REFUSALS)(
     scene.next()
     await scene.seal()
     const { faults, items } = await readAll(scene.parts)
-    expect(faults.filter(fault => !/^seal 6 is not signed/.test(fault))).toEqual([])
+    expect(
+      faults.filter(fault => !/^seal (?:6 is not signed|8 names entry 0 of the log)/.test(fault)),
+    ).toEqual([])
     expect(items).toContain((await bodies()).at(-1))
   },
 )
