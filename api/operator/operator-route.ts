@@ -56,6 +56,8 @@ export type RouteForm<Asked = unknown, Data = unknown> = {
   readonly offers: readonly Offer[]
   /** Null needs no confirmation. */
   warn?(asked: Asked, parts: OperatorParts): Warning | null | Promise<Warning | null>
+  /** A field that the confirmation has an input for. */
+  readonly asks?: string
   /** The page that it belongs to, if its path does not say so. */
   readonly below?: string
   /** What the page says once it is done; not needed where a secret is shown. */

@@ -26,5 +26,5 @@ const defineNew = define(
     terminal.print(`the private key ${keyId} is in ${path}: keep a copy, and keep it secret`)
     terminal.print(publicKeyPem.trimEnd())
   },
-  { '<file>': 'the file to create, for SIGNING_KEY_FILE' },
+  { '<file>': 'the file to create, for SIGNING_KEY_FILE or SEAL_KEY_FILE' },
 )

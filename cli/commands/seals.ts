@@ -10,6 +10,7 @@ import { recordKey } from '#storage/seals/seal.ts'
 import { createSigner } from '#storage/signature.ts'
 import { type Define, define, flag, required } from '../options/command.ts'
 import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
+import { EXIT, ExitError, type Runtime } from '../runtime.ts'
 import { readSealKey, readSecrets } from '../settings/generated-secrets.ts'
 import { text } from '../settings/text.ts'
 import { withRedis } from './ops/backup.ts'
@@ -19,7 +20,9 @@ const JSON_OPTION = { json: flag('print it as one JSON document') }
 const STATUS_EXAMPLES = `
 Examples:
   highwater seals status
-  highwater seals status --json`
+  highwater seals status --json
+
+The exit code is 1 if the sealer would refuse to make the next one.`
 
 const BEGIN_EXAMPLES = `
 Only if the sealer refuses, and what it asks for cannot be brought back: Redis or a store was lost or restored from a copy, or the
@@ -68,15 +71,25 @@ const defineStatus = define(
       anchored_to: anchored === undefined ? null : Number(anchored),
       refused,
     }
-    if (options.json) return terminal.json(status)
-    const { newest: n, origin, to, age_seconds, anchored_to } = status
-    terminal.print(`seal ${n} of ${origin}, up to ${to}, ${age_seconds} s ago`)
-    terminal.print(
-      anchored_to ? `the newest with a time stamp is ${anchored_to}` : 'no seal has a time stamp',
-    )
-    terminal.print(refused ?? 'the private store and Redis agree with it: the next one can be made')
+    if (options.json) terminal.json(status)
+    else printStatus(status, terminal)
+    if (refused !== null && !isOff) throw new ExitError(EXIT.failed)
   },
 )
+
+type Status = Record<'newest' | 'anchored_to' | 'age_seconds', number | null> &
+  Record<'to' | 'origin' | 'refused', string | null>
+
+/** Two are due in this time. */
+const IDLE_SECONDS = 20 * 60
+
+function printStatus(status: Status, { print }: Runtime['terminal']): void {
+  const { newest, origin, to, age_seconds, anchored_to, refused } = status
+  print(`seal ${newest} of ${origin}, up to ${to}, ${age_seconds} s ago`)
+  print(anchored_to ? `the newest with a time stamp is ${anchored_to}` : 'no seal has a time stamp')
+  print(refused ?? 'the private store and Redis agree with it: the next one can be made')
+  if (refused === null && Number(age_seconds) > IDLE_SECONDS) print('no service seals: is one running?')
+}
 
 function refusalOf(error: unknown): string {
   if (error instanceof SealRefusedError) return error.message

@@ -156,6 +156,6 @@ export async function readKey(path: string): Promise<TrustedKey> {
   const key = parsePublicKey(pem)
   if (key !== null) return key
   throw new Error(
-    `${path} is not an Ed25519 public key in PEM form: the publisher's keys are in /.well-known/highwater-keys.json`,
+    `${path} is not an Ed25519 public key in PEM form: the publisher's keys are in /.well-known/highwater-keys.json, those of seals at /v1/seals/keys/ID.pem`,
   )
 }

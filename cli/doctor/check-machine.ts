@@ -6,13 +6,17 @@ import { connect } from 'node:tls'
 import { toReachable } from '#api/service/http-server.ts'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { codeOf, ifThere, messageOf } from '#storage/error-code.ts'
+import { createSigner } from '#storage/signature.ts'
 import project from '../../package.json' with { type: 'json' }
 import { probe } from '../services/free-port.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
 import {
   isLoopback,
   OPERATOR_TOKEN_FILE,
+  readSealKey,
   readSecretFile,
+  SEAL_KEY_NAME,
+  SEAL_SECRET_NAME,
   SECRET_KEY_FILE,
 } from '../settings/generated-secrets.ts'
 import { check, ok, problem, skipped, warning } from './check.ts'
@@ -21,11 +25,16 @@ export const software = check('software', [], async () =>
   ok(`highwater ${project.version}, Node ${process.versions.node}, ${process.platform} ${process.arch}`),
 )
 
-const SECRET_FILES = { OPERATOR_TOKEN: OPERATOR_TOKEN_FILE, SECRET_KEY: SECRET_KEY_FILE }
+const SECRET_FILES = {
+  ...{ OPERATOR_TOKEN: OPERATOR_TOKEN_FILE, SECRET_KEY: SECRET_KEY_FILE },
+  ...{ SEAL_SECRET: SEAL_SECRET_NAME, SEAL_KEY_FILE: SEAL_KEY_NAME },
+}
 
-export const secrets = check('secrets', [], async ({ runtime, environment: { HOST, DATA_FOLDER } }) => {
+export const secrets = check('secrets', [], async ({ runtime, environment }) => {
+  const { HOST, DATA_FOLDER, SEAL_KEY_FILE } = environment
   const unset = Object.entries(SECRET_FILES).filter(([name]) => !runtime.env[name])
-  if (unset.length === 0) return ok('OPERATOR_TOKEN and SECRET_KEY are set')
+  if (SEAL_KEY_FILE !== null) createSigner(await readSealKey(environment)) // throws if the service would
+  if (unset.length === 0) return ok(`${Object.keys(SECRET_FILES).join(', ')} are set`)
   if (!isLoopback(HOST)) {
     const names = unset.map(([name]) => name).join(' and ')
     return warning(
@@ -41,7 +50,7 @@ export const secrets = check('secrets', [], async ({ runtime, environment: { HOS
   }
   return paths.length === unset.length
     ? ok(`${paths.join(' and ')}, which only their owner can read`)
-    : skipped('none yet: the first `serve signals` generates them')
+    : skipped('not all are there yet: the next `serve signals` generates the others')
 })
 
 function portsOf(environment: Environment) {

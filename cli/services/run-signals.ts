@@ -1,8 +1,10 @@
 // The signals service with what it needs on this machine: generated secrets, its own Redis, a demonstration.
 import { mkdir } from 'node:fs/promises'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
+import { createSigner } from '#storage/signature.ts'
+import { readSigner } from '../build/guard-pointer.ts'
 import { ownRedisFolder, ownRedisOptions, passwordsIn } from '../outside/redis-url.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Runtime, UsageError } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
 import { readSecrets, type Secrets } from '../settings/generated-secrets.ts'
 import { type Demo, startDemo } from './demo.ts'
@@ -31,6 +33,7 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
   else if (hasDemo) terminal.note(NO_RECEIVER)
   await mkdir(environment.DATA_FOLDER, { recursive: true })
   const secrets = await readSecrets(environment, drawBytes)
+  await assertOwnKey(environment, secrets)
   const { failed, ...redis } = await chooseRedis(environment, runtime, started)
   const level = hasDemo && !env.LOG_LEVEL ? 'warn' : environment.LOG_LEVEL // beside a demonstration only problems
   const log = createLog(level, runtime.logStream, now, secretTexts(secrets, redis.redisUrl))
@@ -50,6 +53,15 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
   const redisAddress = new URL(redis.redisUrl).host
   const hasProgram = program() !== null
   return { url, operatorUrl, redisAddress, hasProgram, demo, failed, stop: started.endAll }
+}
+
+/** A stolen key of seals must not publish versions. One that signs and cannot be read is refused where it is used. */
+async function assertOwnKey(environment: Environment, { sealKey }: Secrets): Promise<void> {
+  const signer = await readSigner(environment).catch(() => null)
+  if (signer?.keyId === createSigner(sealKey).keyId)
+    throw new UsageError(
+      'SEAL_KEY_FILE and SIGNING_KEY_FILE hold the same key: make one for the seals with `highwater keys new FILE`',
+    )
 }
 
 /** What the log may not have; the ids of keys are shorter, and no secrets. */

@@ -97,7 +97,9 @@ export const SETTINGS = {
   ),
   ANCHOR_EVERY: wholeNumber(1, MOST_SEALS, 'a whole number')
     .default(6)
-    .describe('a whole number from 1: every so-many-th seal of signals gets a time stamp, too'),
+    .describe(
+      'a whole number from 1: every so-many-th seal of signals gets a time stamp, too, with ANCHOR_COMMAND',
+    ),
   SEALS: z.enum(['on', 'off']).default('on').describe('on, or off to seal no signal'),
   SEAL_KEY_FILE: optional(
     text,
@@ -105,7 +107,7 @@ export const SETTINGS = {
   ),
   SEAL_SECRET: secret(
     text.regex(/^\S+$/).min(SHORTEST_TOKEN),
-    `the secret of sealed signals, ${SHORTEST_TOKEN} characters or more, without blanks; generated if not set`,
+    `the secret of sealed signals, ${SHORTEST_TOKEN} characters or more, without blanks, as of openssl rand -hex 32; generated if not set`,
   ),
   BUILD_EFFORT: z
     .enum(EFFORTS)

@@ -19,6 +19,7 @@ import { readSignal } from '../log/read-log.ts'
 import { askAll, askRedis } from '../redis/connect.ts'
 import { SEAL_EVENTS, SEAL_STATE, SEALS } from '../redis/keys.ts'
 import {
+  assertMaySeal,
   keyIdOf,
   lastBefore,
   type Progress,
@@ -26,17 +27,19 @@ import {
   publish,
   readRecord,
   type SealParts,
+  SealRefusedError,
   toNextRecord,
 } from './sealer.ts'
 
 /**
  * Writes the record of the next seal, under a new origin: its first item names the chain before, and what of that can never be
  * opened. A record that was made before is published first if its key is there, and otherwise made again. Throws if a service is
- * running.
+ * running, or the sealer would go on by itself.
  */
 export async function beginAnew(parts: SealParts, why: string, by: string) {
   const { redis, store, privateStore, signer, now } = parts
   await assertNoService(redis)
+  await assertStuck(parts)
   const newest = await finish(parts)
   const { n, origin, toMs: fromMs } = newest.seal
   if (now() < fromMs)
@@ -62,6 +65,22 @@ export async function beginAnew(parts: SealParts, why: string, by: string) {
   const step = redis.multi().hset(SEAL_STATE, state).hdel(SEAL_STATE, 'restored')
   await askAll(lost.length > 0 ? step.del(SEALS) : step) // the service fills it again
   return { n: n + 1, origin: record.origin, lost, store: store.url }
+}
+
+/** A new origin alarms every reader: no chain gets one that can go on. */
+async function assertStuck(parts: SealParts): Promise<void> {
+  const may = await assertMaySeal(parts).catch((error: unknown) => {
+    if (error instanceof SealRefusedError) return null
+    throw error
+  })
+  if (may?.newest == null) return
+  const { newest, pending } = may
+  const isPending = pending !== null && pending.origin !== newest.seal.origin
+  throw new Error(
+    isPending
+      ? `seal ${pending.n} begins the chain anew already: start the signals service, which publishes it`
+      : 'the chain can go on: there is nothing to begin anew',
+  )
 }
 
 /** The newest seal, after those of which the record was made. */

@@ -76,6 +76,9 @@ export async function assertMaySeal(parts: SealParts) {
     if (!isAnew && (record === null || !seals.isRecordOf(record, newest)))
       refuse(other, bring('the private store'))
     if (pending === null && record !== null) await assertKept(redis, record)
+    const entry = (await readHead(store))?.entry.seq ?? 0
+    if (pending === null && entry < newest.seal.entrySeq)
+      refuse(`the log of versions ends with entry ${entry}, before that of seal ${n}`, ANEW)
   }
   const id = keyIdOf((pending ?? record)?.origin ?? `/${signer.keyId}`)
   if (id !== signer.keyId)
@@ -131,9 +134,7 @@ async function makeRecord(parts: SealParts, newest: PublicSeal | null, last: sea
   const origin = last?.origin ?? seals.originOf(parts.signer.keyId, toIsoInstant(parts.now()))
   const from = last ? progressOf(last) : { events: 0, after: await lastBefore(parts.redis, fromMs) }
   const record = await toNextRecord(parts, { n: (newest?.seal.n ?? 0) + 1, origin, fromMs, toMs }, last, from)
-  const { n, entry_seq } = record
-  if (entry_seq < (newest?.seal.entrySeq ?? 0))
-    refuse(`the log of versions ends with entry ${entry_seq}, before that of seal ${n - 1}`, ANEW)
+  const { n } = record
   const key = seals.recordKey(n)
   await parts.privateStore.create(key, toJsonBytes(record), IMMUTABLE_JSON)
   const found = await readRecord(parts, n) // another sealer may have been first

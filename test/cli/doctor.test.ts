@@ -166,7 +166,8 @@ a signing key that this user may not read -> ${/^problem of signing key: .*\(EIS
 nights that fail -> ${/^problem of last night: nights have failed since 2024-06-01T01:00:00Z: build: no funding; see the log/} -> ${failNights}
 a night that was killed -> ${/^problem of last night: the night of 2024-06-01T00:15:00Z was killed; see its log/} -> ${() => writeFiles(fileURLToPath(stores.url), { 'lock/night/1': JSON.stringify(killed) })}
 a generated token that others can read -> ${/^problem of secrets: .*can be read by other users/} -> ${() => writeFile(join(dataFolder, 'operator-token'), 'x'.repeat(43), { mode: 0o644 })}
-an address for other machines without secrets -> ${/^warning of secrets: .*OPERATOR_TOKEN and SECRET_KEY/} -> ${async () => ({ HOST: '0.0.0.0' })}
+an address for other machines without secrets -> ${/^warning of secrets: .*OPERATOR_TOKEN and SECRET_KEY and SEAL_SECRET and SEAL_KEY_FILE/} -> ${async () => ({ HOST: '0.0.0.0' })}
+a key of seals that is not there -> ${/^problem of secrets: there is no .*none.pem; set SEAL_KEY_FILE/} -> ${async () => ({ HOST: '0.0.0.0', SEAL_KEY_FILE: join(dataFolder, 'none.pem') })}
 a port that another program has -> ${/^problem of ports: .*another program has port/} -> ${async () => ({ HISTORY_PORT: await listen(createServer(socket => socket.destroy())) })}
 a certificate that clients refuse -> ${/^problem of certificates: .*SELF_SIGNED/} -> ${refusedCertificate}
 a host that this machine does not have -> ${/^problem of ports: .*cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/} -> ${async () => ({ HOST: '192.0.2.1', HISTORY_PORT: await listen(createServer()) })}

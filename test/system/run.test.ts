@@ -84,7 +84,7 @@ test('`highwater run` shows weeks of simulated live trading of the sample, in a 
   })
   const live = async (id: string) => {
     const { data, meta } = liveAnswer.parse(await (await fetch(`${url}/v1/strategies/${id}/live`)).json())
-    expect(meta.note).toMatch(id === 'birch' ? /no live record/ : /simulated/)
+    expect(meta.note).toMatch(id === 'birch' ? /no live signal of it/ : /simulated/)
     return Object.values(data.entries)
   }
   // judged, sealed, late, missed, halted, by hand, unmatched

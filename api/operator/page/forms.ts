@@ -125,8 +125,8 @@ const WORDS: Texts = {
 /** The input of a field, filled with what is given; a secret is never shown again. */
 export function inputOf(
   { name, type, format, description, isRequired, initial }: RouteField,
-  given: string | undefined,
-  choices: readonly string[] | undefined,
+  given?: string,
+  choices?: readonly string[],
 ): Piece {
   const isTime = format === 'date-time'
   const words = `${WORDS[name] ?? name.replaceAll('_', ' ')}${isTime ? ' (UTC)' : ''}`

@@ -189,19 +189,20 @@ export const cards = (figures: readonly Figure[]): Piece =>
     ([name, value, more = '']) => html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`,
   )}</dl>`
 
-/** Asks for the confirmation of a form, which it sends again with the same fields; `back` is where it is not done. */
+/** Asks for the confirmation of a form, which it sends again with the same fields and `inputs`; `back` is where it is not done. */
 export const confirmPage = (
   session: Session,
   [title, says, button]: readonly [title: string, says: string, button: string],
   path: string,
   fields: Texts,
   back: string,
+  inputs: readonly Piece[],
 ): Promise<Response> =>
   respond(
     title,
     html`<header>${BRAND}</header>
 <main class="confirm"><h1>${title}</h1><p>${says}</p>
-<div class="actions">${formTo(session, path, html`${hidden({ confirm: 'yes', ...fields })}<button class="stop">${button}</button>`)}<a class="quiet" href="${back}">Cancel</a></div></main>`,
+<div class="actions">${formTo(session, path, html`${hidden({ confirm: 'yes', ...fields })}${[...inputs]}<button class="stop">${button}</button>`, inputs.length > 0 ? 'fields' : '')}<a class="quiet" href="${back}">Cancel</a></div></main>`,
   )
 
 export const hidden = (fields: Texts): Piece =>

@@ -20,7 +20,7 @@ import { audited } from '../audited.ts'
 import { MOST_OPERATOR_BYTES, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
-import { FORMS, filledAgain, noteOf, type SentForm, sentBy } from './forms.ts'
+import { FORMS, filledAgain, inputOf, noteOf, type SentForm, sentBy } from './forms.ts'
 import { confirmPage, errorPage, loginPage, page, type Session, secretPage, type Texts } from './layout.ts'
 import { VIEWS, type View } from './views.ts'
 
@@ -114,8 +114,9 @@ async function perform(
     if (client !== undefined) await findClient(parts.redis, client)
     const warning = await form.warn(await route.ask(c), parts)
     const [title, says, button = form.offers[0]?.button.replace('…', '') ?? ''] = warning ?? []
+    const inputs = fields.filter(({ name }) => name === form.asks && !filled[name]).map(each => inputOf(each))
     if (title !== undefined && says !== undefined)
-      return confirmPage(session, [title, says, button], c.req.path, filled, back)
+      return confirmPage(session, [title, says, button], c.req.path, filled, back, inputs)
   }
   const intent = { who: session.who, route, path: c.req.param(), sent }
   const { data } = await audited(intent, parts, () => route.handler(c, parts, session.who))

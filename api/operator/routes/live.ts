@@ -58,7 +58,8 @@ export const LIVE_ROUTES = [
         { at: 'strategy', button: 'Halt', tone: 'stop', when: { isHalted: false } },
         { at: 'any strategy', button: 'Halt', hasInputs: true },
       ],
-      warn: ({ alias }) => (alias === EVERY_ALIAS ? WARNING_OF_ALL : null),
+      warn: ({ alias, why }) => (alias !== EVERY_ALIAS && why !== '' ? null : warningOf(alias)),
+      asks: 'why',
       done: 'Halted: no long or short is sent, a flat still is.',
     },
     handler: async ({ alias, why }, parts, who) => {
@@ -118,10 +119,15 @@ const orderOf = ({ clock }: OperatorParts, { name }: Operator, why: string): Ord
   why: why || null,
 })
 
-const WARNING_OF_ALL: Warning = [
-  'Halt every strategy?',
-  'From now on no client gets a long or a short of any strategy, whatever fires it. A flat is still sent. It lasts until you resume.',
-]
+const warningOf = (alias: string): Warning => {
+  const isAll = alias === EVERY_ALIAS
+  return [
+    isAll ? 'Halt every strategy?' : `Halt ${alias}?`,
+    `From now on no client gets a long or a short of ${isAll ? 'any strategy' : alias}, whatever fires it. A flat is still sent. It ` +
+      'lasts until you resume. The halt is sealed, and published with your name and the reason when the embargo is over.',
+    isAll ? 'Halt all' : 'Halt',
+  ]
+}
 
 const describeLive = async ({ redis, aliases, clock }: OperatorParts) =>
   liveStrategies.parse({

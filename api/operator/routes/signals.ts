@@ -185,7 +185,10 @@ export const SIGNAL_ROUTES = [
     handler: async (_, { redis, clock }) => {
       const state = await readSealState(redis, clock.now())
       if (state === null)
-        throw new ApiError('not_found', 'nothing is sealed: set SEAL_KEY_FILE of the service')
+        throw new ApiError(
+          'not_found',
+          'nothing is sealed yet: the first seal is made within ten minutes of the start',
+        )
       return { data: state }
     },
   }),

@@ -71,6 +71,7 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
           : (secret ?? null),
     }),
   },
+  halt: { example: "live halt alder --why 'its bars are late'" },
   mode: {
     options: command => void command.option('--dry-run', 'set DRY_RUN instead of LIVE'),
     body: ({ alias, dryRun, why }) => ({ alias, mode: dryRun === true ? 'DRY_RUN' : 'LIVE', why }),

@@ -389,7 +389,7 @@ test('the page shows and does what the scopes of its token allow, says which sco
     const live = await page.get('/ops/view/live')
     const sent = [
       await page.post(`${PAGE}/suspend`, { csrf }),
-      await page.post('/ops/view/live/halt', { csrf, alias: 'alder' }),
+      await page.post('/ops/view/live/halt', { csrf, alias: 'alder', why: 'a storm' }),
     ]
     const shown = [text, live.text].map(each => each.match(/action="\/ops\/view\//g)?.length ?? 0)
     const lacks = [text, live.text].map(each => /a token with the scope <code>(\w+)/.exec(each)?.[1])
@@ -500,7 +500,7 @@ test('a named token is named in the log, and once it is revoked it opens nothing
   const page = operatorBrowser(parts())
   await page.logIn(token)
   const { csrf } = await page.get('/ops/view/live')
-  await page.post('/ops/view/live/halt', { csrf, alias: 'birch' })
+  await page.post('/ops/view/live/halt', { csrf, alias: 'birch', confirm: 'yes' })
   expect((await newest())[0]).toMatchObject({
     ...{ who: 'jane', action: 'halt', subject: 'birch', outcome: 'done' },
   })

@@ -188,7 +188,9 @@ test('a form without the token of its session, or from another site, changes not
   const other = await loggedIn()
   expect((await other.post('/ops/view/live/halt', { alias: 'alder', csrf })).status).toBe(403)
   expect(await haltedAliases(redis)).toEqual([])
-  expect((await halt({ csrf })).headers.get('location')).toBe('/ops/view/live?note=halt')
+  expect((await halt({ csrf })).text).toMatch(/Halt alder\?.*is sealed, and published.*name="why"/s)
+  expect(await haltedAliases(redis)).toEqual([])
+  expect((await halt({ csrf, why: 'a storm' })).headers.get('location')).toBe('/ops/view/live?note=halt')
   expect(await haltedAliases(redis)).toEqual(['alder'])
 })
 
@@ -332,7 +334,8 @@ test('a strategy that runs, was fired by hand, or is halted, is shown and can be
   expect(text).toMatch(/>hidden<.*>fired by hand<.*name="alias" value="hidden"><button class="stop">Halt</s)
   expect(text).toMatch(/>birch<\/td>.*>halted<.*name="alias" value="birch"><button class="quiet">Resume</s)
   expect(text).toContain('<option value="alder">alder</option>')
-  for (const alias of ['hidden', 'runs', 'alder']) await page.post('/ops/view/live/halt', { csrf, alias })
+  for (const alias of ['hidden', 'runs', 'alder'])
+    await page.post('/ops/view/live/halt', { csrf, alias, confirm: 'yes' })
   expect(await haltedAliases(redis)).toEqual(['alder', 'birch', 'hidden', 'runs'])
 })
 

@@ -81,6 +81,15 @@ test('a signals service with SEALS=off says so to its operator and by `highwater
   expect(status.out).toContain('has no seals: off, as SEALS=off of the service says')
 })
 
+test('a signals service whose key of seals signs versions, too, does not start', async () => {
+  const folder = await publishedDataFolder()
+  const key = join(folder, 'one.pem')
+  expect(await run(['keys', 'new', key])).toMatchObject({ code: 0 })
+  const env = { ...environmentOf(folder), SIGNING_KEY_FILE: key, SEAL_KEY_FILE: key }
+  const { code, err } = await run(['serve', 'signals'], { env })
+  expect([code, err]).toEqual([2, expect.stringContaining('SIGNING_KEY_FILE hold the same key')])
+})
+
 /** Starts the service where its Redis had a port, and stops it; the address that its Redis has. */
 async function addressAfter(folder: string, last?: URL): Promise<URL> {
   if (last !== undefined) await writeFile(join(folder, 'redis-url'), last.href)

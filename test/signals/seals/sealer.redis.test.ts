@@ -111,15 +111,15 @@ test('a signal is sealed by its time in the log, what an earlier chain or releas
   expect(seals.map(({ seal }) => (seal.toMs - seal.fromMs) / SEAL_MS)).toEqual([1, 1, 5])
 })
 
-test('an order is an event only if it changes something, and a new version or the catalogue ends what is LIVE', async () => {
+test('an order is an event only if it changes something or is a halt with a reason, and a new version or the catalogue ends what is LIVE', async () => {
   await redis.hset(liveKey('alder'), 'cursor', '1', 'mode', 'LIVE')
   await orderMode(redis, 'alder', 'LIVE', ordered())
-  for (const _ of [1, 2]) await halt(redis, 'alder', ordered())
+  for (const why of [null, null, 'a storm']) await halt(redis, 'alder', { ...ordered(), why })
   for (const _ of [1, 2]) await resume(redis, 'alder', ordered('over'))
   for (const mode of ['DRY_RUN', 'DRY_RUN', 'LIVE'] as const) await orderMode(redis, 'alder', mode, ordered())
   const events = (await redis.lrange(SEAL_EVENTS, 0, -1)).map(event => JSON.parse(event))
-  expect(events.map(({ event }) => event)).toEqual(['halt', 'resume', 'ended', 'live'])
-  expect(events[1]).toEqual({
+  expect(events.map(({ event }) => event)).toEqual(['halt', 'halt', 'resume', 'ended', 'live'])
+  expect(events[2]).toEqual({
     event: 'resume',
     alias: 'alder',
     by: 'operator:jane',
@@ -256,11 +256,11 @@ test('a chain that begins anew keeps numbers and digests, says what is lost and 
   await redis.set('{hw}:relay:lease', 'a service')
   await expect(begin({ signer })).rejects.toThrow('a service is running')
   await redis.del('{hw}:relay:lease')
-  for (const _ of [1, 2])
-    expect(await begin({ signer })).toMatchObject({
-      n: 7,
-      lost: [{ lost_from: 5, lost_to: 6 }, { lost_from: 3 }],
-    })
+  expect(await begin({ signer })).toMatchObject({
+    n: 7,
+    lost: [{ lost_from: 5, lost_to: 6 }, { lost_from: 3 }],
+  })
+  await expect(begin({ signer })).rejects.toThrow('seal 7 begins the chain anew already')
   await expect(scene.seal()).rejects.toThrow('the key of the chain is')
   expect(await scene.seal({ signer })).toBeNull()
   scene.next()

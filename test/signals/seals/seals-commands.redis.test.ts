@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 useRedis()
 
-test('a backup of Redis that is restored by command seals nothing until `seals begin-anew` says why, and `seals status` shows each state', async () => {
+test('a backup of Redis that is restored by command seals nothing until `seals begin-anew` says why, which refuses a chain that can go on, and `seals status` shows each state', async () => {
   const folder = await temporaryFolder()
   const [publicFolder, privateFolder] = [join(folder, 'store'), join(folder, 'store.private')]
   const stores = { store: createFileStore(publicFolder), privateStore: createFileStore(privateFolder) }
@@ -33,6 +33,11 @@ test('a backup of Redis that is restored by command seals nothing until `seals b
   expect((await highwater('seals', 'status')).out).toMatch(
     /seal 1 of highwater\/.*no seal has a time stamp.*the next one can be made/s,
   )
+  scene.clock.ms += 1_200_000
+  expect((await highwater('seals', 'status')).out).toContain('no service seals: is one running?')
+  scene.clock.ms -= 1_200_000
+  const anew = ['seals', 'begin-anew', '--reason', 'a disk was lost']
+  expect((await highwater(...anew)).err).toContain('the chain can go on: there is nothing to begin anew')
   const backup = join(folder, 'signals.jsonl')
   expect(await highwater('ops', 'backup', backup)).toMatchObject({ code: 0 })
   const restored = await highwater('ops', 'restore', backup, '--force')
@@ -42,10 +47,10 @@ test('a backup of Redis that is restored by command seals nothing until `seals b
   ])
   scene.next()
   await expect(scene.seal(own)).rejects.toThrow('Redis is a backup of 2026-11-20')
-  const { refused } = JSON.parse((await highwater('seals', 'status', '--json')).out)
-  expect(refused).toContain('the stores may be as old')
+  const { code, out } = await highwater('seals', 'status', '--json')
+  expect([code, JSON.parse(out).refused]).toEqual([1, expect.stringContaining('the stores may be as old')])
   expect((await highwater('seals', 'begin-anew')).code).toBe(2)
-  const begun = await highwater('seals', 'begin-anew', '--reason', 'a disk was lost')
+  const begun = await highwater(...anew)
   expect([begun.err, begun.out]).toEqual([
     '',
     expect.stringContaining('every seal before it can still be opened'),
