@@ -65,7 +65,7 @@ async function verifyLive(options: OptionsOf<typeof OPTIONS>, runtime: Runtime, 
       )
   const { SIMULATED_ORIGIN } = await import('../build/simulated-live.ts')
   for (const { id } of keys.filter(({ id }) => SIMULATED_ORIGIN.includes(id)))
-    terminal.note(`everybody has the key ${id}: these seals are simulated`)
+    terminal.note(`note: everybody has the key ${id}: these seals are simulated`)
   const isKept = found.checks.every(({ check, faults }) => check === 'news' || faults.length === 0)
   if (state !== null && isKept) await writeFile(state, `${JSON.stringify(found.seen)}\n`)
   assertSound(url, found, REMEDY)

@@ -93,6 +93,10 @@ test('`highwater run` shows weeks of simulated live trading of the sample, in a 
   expect(await live('larch')).toEqual([9, 7, 1, 1, 0, 0, 0])
   expect(await live('birch')).toEqual([0, 0, 0, 0, 0, 0, 0])
   expect(printed).toContain('the live record of the sample is simulated')
+  const key = SIMULATED_ORIGIN.split('/')[1]
+  expect((await run(['verify-live', url], { now: Date.now })).err).toContain(
+    `note: everybody has the key ${key}: these seals are simulated\n`,
+  )
   const sheet = `${url}/${versionFolder(SAMPLE_VERSION)}/strategies/cedar/sheet.html`
   expect(await (await fetch(sheet)).text()).toContain('<strong>Simulated</strong>')
 })

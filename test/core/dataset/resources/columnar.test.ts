@@ -33,7 +33,7 @@ function expectSameCells(id: ResourceId, snapshot: Snapshot, format: BinaryForma
   expect(rows.length, id).toBe(csv.rows.length)
   const differing = rows.flatMap((cells, row) =>
     cells.flatMap((cell, i) => {
-      const expected = toValue(csv.rows[row]![i]!)
+      const expected = toValue(csv.rows[row]![csv.header.indexOf(header[i]!)]!)
       return Object.is(cell, expected) ? [] : [{ row, column: header[i], cell, expected }]
     }),
   )
