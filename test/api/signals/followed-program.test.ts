@@ -63,6 +63,7 @@ test('the program is served with what its version says of itself', async () => {
     disclaimer,
     methodology_url,
     public_url: 'https://h.example',
+    embargo_days: 0,
     synthetic: true,
   }
   expect(current()?.dataset).toEqual(facts)
