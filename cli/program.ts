@@ -26,7 +26,7 @@ const COMMANDS = {
   diff: 'show what one version appends to another, what it changes, and why',
   prune: 'remove old versions (requests for them get 410)',
   ops: 'manage signals, clients and deliveries',
-  seals: 'show how the sealing of signals stands, or begin its chain anew',
+  seals: 'show the state of the sealer, or begin a new chain of seals',
   doctor: 'look at everything that an installation needs, and say what to do',
   keys: 'manage the keys that sign publications',
   sample: 'write the sample book: eight strategies on synthetic prices',

@@ -1,4 +1,5 @@
 import { IMMUTABLE, POLLED } from '#core/contract/artifacts.ts'
+import { SEAL_HEAD_CACHING } from '#core/contract/seals.ts'
 import type { AnswerHeaders } from './content-coding.ts'
 
 export const COMMON_HEADERS = { vary: 'Accept-Encoding, Origin', 'x-content-type-options': 'nosniff' }
@@ -13,7 +14,7 @@ export const CACHING = {
   pinned: IMMUTABLE,
   pointer: POLLED,
   /** The newest seal: another follows within ten minutes. */
-  head: 'max-age=30',
+  head: SEAL_HEAD_CACHING,
   /** 404, 410 and 422: short, because what is unknown now may be known tomorrow. */
   refusal: 'max-age=10',
   never: 'no-store',

@@ -2,7 +2,7 @@
 // signals are those of a replay of its modules, and `simulated-live.json` has what went wrong. The same bytes at every run.
 import pMap from 'p-map'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
-import { openingKey, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
+import { openingKey, SEAL_HEAD_CACHING, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { barAt } from '#core/replay/bars.ts'
 import { heldAfter } from '#core/replay/held.ts'
@@ -62,7 +62,7 @@ export async function sealSimulatedWeeks({ store, privateStore }: Stores, market
   ]
   await pMap(files, ([key, bytes]) => writeOnce(store, key, bytes, IMMUTABLE_TEXT), { concurrency: 16 })
   await writeOnce(privateStore, seals.recordKey(last.record.n), toJsonBytes(last.record), IMMUTABLE_JSON)
-  await store.replace(SEAL_HEAD_KEY, last.bytes, { ...IMMUTABLE_TEXT, cache_control: 'max-age=30' })
+  await store.replace(SEAL_HEAD_KEY, last.bytes, { ...IMMUTABLE_TEXT, cache_control: SEAL_HEAD_CACHING })
 }
 
 /**
@@ -75,27 +75,19 @@ export async function leaveSimulatedWeeks(
 ): Promise<void> {
   const newest = await readNewestSeal(key => store.read(key))
   if (newest?.seal.origin !== SIMULATED_ORIGIN) return
-  const { n, toMs, origin } = newest.seal
+  const { n, toMs } = newest.seal
   const { keyId } = own.signer
   const at = toIsoInstant(own.nowMs)
   const why = 'the simulated weeks of the sample are over'
-  const of = { origin, n, digest: newest.digest, lost_from: null, lost_to: null }
-  const eventOf = (what: Pick<seals.SealEvent, 'event' | 'of'>) =>
-    JSON.stringify({ ...what, alias: null, by: 'runner', why, at } satisfies seals.SealEvent)
-  const items = [eventOf({ event: 'begin_anew', of }), eventOf({ event: 'key', of: { id: keyId } })]
+  const items = seals.beginningItems(newest, keyId, [], { by: 'runner', why, at })
   const endMs = (Math.floor(own.nowMs / seals.SEAL_MS) + 1) * seals.SEAL_MS
   const facts = factsOf(n + 1, seals.originOf(keyId, at), toIsoInstant(toMs), endMs, own.secret)
-  const entry = await readHead(store)
-  const named = entry && {
-    entry_seq: entry.entry.seq,
-    entry_sha256: Buffer.from(entry.sha256, 'hex').toString('base64'),
-  }
-  const record = seals.toRecord({ ...facts, ...named }, 0, items)
+  const record = seals.toRecord({ ...facts, ...seals.entryFacts(await readHead(store)) }, 0, items)
   await privateStore.create(seals.recordKey(n + 1), toJsonBytes(record), IMMUTABLE_JSON)
 }
 
 const factsOf = (n: number, origin: string, from: string, toMs: number, secret: string) => ({
-  ...{ n, origin, from, to: toIsoInstant(toMs), events: 0, entry_seq: 0, entry_sha256: seals.NO_DIGEST },
+  ...{ n, origin, from, to: toIsoInstant(toMs), events: 0, ...seals.entryFacts(null) },
   day_key: seals.dayKeyOf(secret, seals.dateOf({ toMs })),
 })
 

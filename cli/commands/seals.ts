@@ -37,7 +37,7 @@ export const defineSeals: Define = (command, runtime) => {
   const add = (name: string, about: string, how: Define) =>
     how(command.command(name).description(about), runtime)
   add('status', 'the newest seal, and what keeps the sealer from making the next one', defineStatus)
-  add('begin-anew', 'begin the chain of seals anew, and say why in public', defineBeginAnew)
+  add('begin-anew', 'begin a new chain of seals, and say why in public', defineBeginAnew)
 }
 
 const defineStatus = define(
@@ -115,7 +115,7 @@ const defineBeginAnew = define(
     if (options.json) return terminal.json(begun)
     const { n, origin, lost } = begun
     terminal.print(
-      `seal ${n} will begin the origin ${origin}: clients that know the one before report it, so tell them why`,
+      `seal ${n} will begin the origin ${origin}: clients that know the one before report it: inform them before`,
     )
     terminal.print(
       lost.length === 0

@@ -104,7 +104,7 @@ function asSealed(days: readonly LiveDay[], k: number, isTraded: boolean) {
 const IN_TIME_MS = 15 * 60_000
 
 type Period = { readonly from: number; to: number }
-/** Days on which a position was open, both included, and whether its entry was sealed in time, whoever fired it. */
+/** Days on which a position was open, both included, and whether its entry was sealed in time, by the strategy or by hand. */
 type Held = { readonly from: number; readonly to: number; readonly isInTime: boolean }
 
 function judge({ trades, live, open_since, opened_to }: Omit<LiveInput, 'daily' | 'k' | 'gaps'>) {

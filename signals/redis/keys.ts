@@ -158,8 +158,8 @@ export const SEALS = `${PREFIX}:seals`
 
 /**
  * Hash: the newest seal that was published (`n`, 0 before the first, and `to`), why nothing is sealed (`refused`, a sentence or
- * empty), when that was found (`at`), and, after a restore of Redis, when its backup was made (`restored`), until the chain begins
- * anew. `to` and `at` are epoch milliseconds.
+ * empty), when that was found (`at`), and, after a restore of Redis, when its backup was made (`restored`), until a new
+ * chain begins. `to` and `at` are epoch milliseconds.
  */
 export const SEAL_STATE = `${PREFIX}:seal-state`
 

@@ -6,12 +6,13 @@ import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON } from '#storage/object-store.ts'
 import { type PublicSeal, readNewestSeal, readSeals } from '#storage/seals/chain.ts'
 import {
+  beginningItems,
   dateOf,
   isRecordOf,
+  keyIdOf,
   originOf,
   recordKey,
   SEAL_MS,
-  type SealEvent,
   type SealRecord,
 } from '#storage/seals/seal.ts'
 import { assertNoService } from '../log/guard.ts'
@@ -20,7 +21,6 @@ import { askAll, askRedis } from '../redis/connect.ts'
 import { SEAL_EVENTS, SEAL_STATE, SEALS } from '../redis/keys.ts'
 import {
   assertMaySeal,
-  keyIdOf,
   lastBefore,
   type Progress,
   progressOf,
@@ -41,19 +41,14 @@ export async function beginAnew(parts: SealParts, why: string, by: string) {
   await assertNoService(redis)
   await assertStuck(parts)
   const newest = await finish(parts)
-  const { n, origin, toMs: fromMs } = newest.seal
+  const { n, toMs: fromMs } = newest.seal
   if (now() < fromMs)
     throw new Error(
       `seal ${n} ends at ${toIsoInstant(fromMs)}, and it is ${toIsoInstant(now())}: set the clock`,
     )
   const { last, lost } = await readRecords(parts, n)
   const at = toIsoInstant(now())
-  const event = (what: Pick<SealEvent, 'event' | 'of'>) =>
-    JSON.stringify({ ...what, alias: null, by, why, at })
-  const ranges = lost.length > 0 ? lost : [{ lost_from: null, lost_to: null }]
-  const of = { origin, n, digest: newest.digest }
-  const first = ranges.map(range => event({ event: 'begin_anew', of: { ...of, ...range } }))
-  if (keyIdOf(origin) !== signer.keyId) first.push(event({ event: 'key', of: { id: signer.keyId } }))
+  const first = beginningItems(newest, signer.keyId, lost, { by, why, at })
   const toMs = (Math.floor(now() / SEAL_MS) + 1) * SEAL_MS
   const seal = { n: n + 1, origin: originOf(signer.keyId, at), fromMs, toMs }
   const from = last

@@ -2,7 +2,7 @@
 // Every step can be repeated, by this process or another one, and then writes the same bytes.
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
-import { SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
+import { SEAL_HEAD_CACHING, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf, tolerate } from '#storage/error-code.ts'
 import { readDocument, toJsonBytes } from '#storage/json-bytes.ts'
@@ -48,8 +48,6 @@ function refuse(fault: string, remedy: string): never {
 export const readRecord = async ({ privateStore }: Pick<SealParts, 'privateStore'>, n: number) =>
   (await readDocument(privateStore, seals.recordKey(n), seals.sealRecord)) ?? null
 
-export const keyIdOf = (origin: string): string => origin.split('/')[1] ?? ''
-
 /**
  * The newest seal, its record, and that of the next one if it was made. Throws SealRefusedError if the chain may not be continued;
  * writes nothing.
@@ -80,7 +78,7 @@ export async function assertMaySeal(parts: SealParts) {
     if (pending === null && entry < newest.seal.entrySeq)
       refuse(`the log of versions ends with entry ${entry}, before that of seal ${n}`, ANEW)
   }
-  const id = keyIdOf((pending ?? record)?.origin ?? `/${signer.keyId}`)
+  const id = seals.keyIdOf((pending ?? record)?.origin ?? `/${signer.keyId}`)
   if (id !== signer.keyId)
     refuse(`the key of the chain is ${id}, and that of SEAL_KEY_FILE ${signer.keyId}`, bring('the key'))
   return { newest, record, pending }
@@ -91,7 +89,7 @@ async function assertSound(store: ObjectStore, { seal, bytes }: PublicSeal): Pro
   const { n, origin, prev } = seal
   const pem = Buffer.from((await store.read(seals.keyOfOrigin(origin))) ?? []).toString()
   const before = n === 1 ? null : await store.read(sealKey(n - 1))
-  const isSigned = parsePublicKey(pem)?.id === keyIdOf(origin) && seals.isSealedBy(pem, bytes)
+  const isSigned = parsePublicKey(pem)?.id === seals.keyIdOf(origin) && seals.isSealedBy(pem, bytes)
   if (isSigned && (before === null || seals.digestOfSeal(before) === prev)) return
   const fault = `seal ${n} is not signed, or does not continue seal ${n - 1}`
   refuse(fault, bring(`${store.url}, which was altered`))
@@ -171,7 +169,6 @@ export async function toNextRecord(
   from: Progress,
   first: readonly string[] = [],
 ): Promise<seals.SealRecord> {
-  const entry = await readHead(store)
   const signals = await signalsBetween(redis, from.after, toMs)
   const listed = await askRedis(() => redis.lrange(SEAL_EVENTS, from.events, -1))
   const isLater = (event: string) => Date.parse(JSON.parse(event).at) >= toMs
@@ -179,8 +176,7 @@ export async function toNextRecord(
   const [signal, event, date] = [signals.at(-1), events.at(-1), seals.dateOf({ toMs })]
   const facts = {
     ...{ n, origin, from: toIsoInstant(fromMs), to: toIsoInstant(toMs) },
-    entry_seq: entry?.entry.seq ?? 0,
-    entry_sha256: entry === null ? seals.NO_DIGEST : Buffer.from(entry.sha256, 'hex').toString('base64'),
+    ...seals.entryFacts(await readHead(store)),
     day_key: last?.to.slice(0, 10) === date ? last.day_key : seals.dayKeyOf(secret, date),
     events: from.events + events.length,
     last_signal: signal === undefined ? from.last_signal : sha256(signal),
@@ -258,7 +254,7 @@ async function dayOf(store: ObjectStore, newest: PublicSeal): Promise<Uint8Array
 }
 
 async function putHead(store: ObjectStore, { bytes }: PublicSeal): Promise<void> {
-  const headers = { ...IMMUTABLE_TEXT, cache_control: 'max-age=30' }
+  const headers = { ...IMMUTABLE_TEXT, cache_control: SEAL_HEAD_CACHING }
   if (!(await isAt(store, SEAL_HEAD_KEY, bytes))) await store.replace(SEAL_HEAD_KEY, bytes, headers)
 }
 

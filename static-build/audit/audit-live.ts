@@ -18,7 +18,15 @@ import {
   stampTimes,
   startsOf,
 } from '#storage/seals/chain.ts'
-import { commitmentTo, commitmentToItem, dateOf, parseBatch, parseItem, seqOf } from '#storage/seals/seal.ts'
+import {
+  commitmentTo,
+  commitmentToItem,
+  dateOf,
+  keyIdOf,
+  parseBatch,
+  parseItem,
+  seqOf,
+} from '#storage/seals/seal.ts'
 import { parsePublicKey } from '#storage/signature.ts'
 import { provenTimes } from './audit-clock.ts'
 import { checkRecords, readDataset } from './audit-live-records.ts'
@@ -101,7 +109,7 @@ async function checkKeys(read: ReadPublic, seals: readonly PublicSeal[], { keys,
   const faults: string[] = []
   const trusted = new Set<TrustedKey>()
   for (const { seal } of startsOf(seals)) {
-    const id = seal.origin.split('/')[1] ?? ''
+    const id = keyIdOf(seal.origin)
     const key = (pinned ?? published).find(each => each.id === id)
     if (key !== undefined) trusted.add(key)
     else if (pinned === null) faults.push(`/${sealKeyKey(id)} is not the key that ${seal.origin} names`)
@@ -114,7 +122,7 @@ async function checkKeys(read: ReadPublic, seals: readonly PublicSeal[], { keys,
   const ids = [...trusted].map(({ id }) => id).join(' and ') || 'no key'
   const how = keys !== null ? 'pinned' : seen !== null ? 'as it was seen before' : 'as it is published there'
   const pemOf = (origin: string) =>
-    [...(pinned ?? []), ...published].find(({ id }) => id === origin.split('/')[1])?.pem ?? null
+    [...(pinned ?? []), ...published].find(({ id }) => id === keyIdOf(origin))?.pem ?? null
   return { check: checkOf('keys', `${ids}, ${how}`, faults), trusted: [...trusted], pemOf }
 }
 

@@ -6,6 +6,7 @@ import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { currentHint, POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
+import { sealNumber } from '#core/contract/seals.ts'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { type Described, describe, measure } from '#storage/measure.ts'
@@ -80,8 +81,7 @@ export const entrySignaturePlace = (sha256: string): Place =>
 /** The time stamp of the entry with a digest; a reply takes a few kilobytes. */
 export const anchorPlace = (sha256: string): Place => placeOf('pointer_anchor', sha256, 1 << 16)
 
-export const sealStampPlace = (n: number): Place =>
-  placeOf('seal_anchor', String(n).padStart(9, '0'), 1 << 16)
+export const sealStampPlace = (n: number): Place => placeOf('seal_anchor', sealNumber(n), 1 << 16)
 
 export const manifestPlace = (version: string): Place => placeOf('manifest', version, DOCUMENT_BYTES)
 

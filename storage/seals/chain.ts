@@ -13,6 +13,7 @@ import {
   daysBetween,
   digestOfSeal,
   itemSalt,
+  keyIdOf,
   keyOfOrigin,
   NO_DIGEST,
   type Opening,
@@ -137,7 +138,7 @@ const missingText = (from: number, to: number): string =>
 /** The public keys of the origins of a chain, by origin; those that are missing or not of their id are left out. */
 export async function readOriginKeys(
   read: ReadPublic,
-  seals: readonly PublicSeal[],
+  seals: readonly Pick<PublicSeal, 'seal'>[],
 ): Promise<ReadonlyMap<string, string>> {
   const origins = [...new Set(seals.map(({ seal }) => seal.origin))]
   const keys = await pMap(origins, async origin => [origin, await read(keyOfOrigin(origin))] as const, {
@@ -146,7 +147,7 @@ export async function readOriginKeys(
   return new Map(
     keys.flatMap(([origin, bytes]) => {
       const key = parsePublicKey(Buffer.from(bytes ?? []).toString())
-      return key !== null && key.id === origin.split('/')[1] ? [[origin, key.pem] as const] : []
+      return key !== null && key.id === keyIdOf(origin) ? [[origin, key.pem] as const] : []
     }),
   )
 }
@@ -248,7 +249,7 @@ export function stampTimes(
   )
 }
 
-/** What the items that begin a chain anew say, each with its seal. */
+/** What the first items of new chains say, each with its seal. */
 export const beginningsOf = (items: readonly Pick<OpenedItem, 'n' | 'item'>[]) =>
   items.flatMap(({ n, item }) => {
     const found = beginningOf(item)

@@ -11,9 +11,10 @@ import {
   toIsoDate,
   toIsoInstant,
 } from '#core/calendar.ts'
-import { sealKeyKey } from '#core/contract/seals.ts'
+import { sealKeyKey, sealNumber } from '#core/contract/seals.ts'
 import { signal } from '#core/contract/signal.ts'
 import { parseJson } from '../json-bytes.ts'
+import type { LoggedEntry } from '../pointer-log.ts'
 import { rawKeyOf, type Signer } from '../signature.ts'
 
 /** A seal covers this time, or longer after a standstill of the service. */
@@ -40,8 +41,6 @@ const HEADER = 'highwater/seal/v1'
 
 export const NO_DIGEST = Buffer.alloc(32).toString('base64')
 
-const digits9 = (n: number): string => String(n).padStart(9, '0')
-
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
 const sha256Of = (...parts: readonly (Uint8Array | string)[]): Buffer => {
@@ -57,8 +56,11 @@ export const digestOfSeal = (bytes: Uint8Array): string => base64(sha256Of(bytes
 export const originOf = (keyId: string, begin: string): string =>
   `highwater/${keyId}/${toCompactInstant(begin)}`
 
+/** The id of the key that signs a chain; '' of what is no origin. */
+export const keyIdOf = (origin: string): string => origin.split('/')[1] ?? ''
+
 /** Where the public key of an origin is published, in the public store. */
-export const keyOfOrigin = (origin: string): string => sealKeyKey(origin.split('/')[1] ?? '')
+export const keyOfOrigin = (origin: string): string => sealKeyKey(keyIdOf(origin))
 
 /** A C2SP signed note: the text, a blank line and the signature of the text. Equal seals give equal bytes. */
 export function signSeal(seal: Seal, signer: Signer): Uint8Array {
@@ -70,8 +72,8 @@ export function signSeal(seal: Seal, signer: Signer): Uint8Array {
 
 const textOf = (seal: Seal): string =>
   [
-    ...[HEADER, seal.origin, digits9(seal.n), `${toIsoInstant(seal.fromMs)} ${toIsoInstant(seal.toMs)}`],
-    ...[seal.commitment, seal.prev, `${digits9(seal.entrySeq)} ${seal.entrySha256}`, ''],
+    ...[HEADER, seal.origin, sealNumber(seal.n), `${toIsoInstant(seal.fromMs)} ${toIsoInstant(seal.toMs)}`],
+    ...[seal.commitment, seal.prev, `${sealNumber(seal.entrySeq)} ${seal.entrySha256}`, ''],
   ].join('\n')
 
 const ED25519 = 1
@@ -176,10 +178,10 @@ export function parseBatch(batch: string) {
 
 // Items: a signal, byte for byte as it was delivered, or an event.
 
-export const SEAL_EVENTS = ['live', 'ended', 'halt', 'resume', 'begin_anew', 'key'] as const
+const EVENTS = ['live', 'ended', 'halt', 'resume', 'begin_anew', 'key'] as const
 
 export const sealEvent = z.object({
-  event: z.enum(SEAL_EVENTS),
+  event: z.enum(EVENTS),
   /** The strategy, or `*` for all; null of an event of the chain. */
   alias: z.string().nullable(),
   /** `operator:NAME`, or `runner`. */
@@ -208,7 +210,24 @@ export function parseItem(item: string) {
   return event.success ? ({ kind: 'event', event: event.data } as const) : null
 }
 
-/** What an item that begins a chain anew says of the seals that can never be opened, from one to another; null of any other. */
+/** The seals of a range that can never be opened; nulls for none. */
+type Lost = { readonly lost_from: number | null; readonly lost_to: number | null }
+
+/** The first items of a new chain: what it follows, what of that is lost, a range an item, and its key if that is another one. */
+export function beginningItems(
+  { seal: { n, origin }, digest }: { readonly seal: Seal; readonly digest: string },
+  keyId: string,
+  ranges: readonly Lost[],
+  order: Pick<SealEvent, 'by' | 'why' | 'at'>,
+): readonly string[] {
+  const item = ({ event, of }: Pick<SealEvent, 'event' | 'of'>) =>
+    JSON.stringify({ event, of, alias: null, by: order.by, why: order.why, at: order.at })
+  const all = ranges.length > 0 ? ranges : [{ lost_from: null, lost_to: null }]
+  const begun = all.map(range => item({ event: 'begin_anew', of: { origin, n, digest, ...range } }))
+  return keyIdOf(origin) === keyId ? begun : [...begun, item({ event: 'key', of: { id: keyId } })]
+}
+
+/** What the first item of a new chain says of the seals that can never be opened, from one to another; null of any other. */
 export function beginningOf(item: string) {
   const found = parseItem(item)
   if (found?.kind !== 'event' || found.event.event !== 'begin_anew') return null
@@ -239,7 +258,13 @@ export const sealRecord = z.object({
 
 export type SealRecord = Readonly<z.infer<typeof sealRecord>>
 
-export const recordKey = (n: number): string => `seals/${digits9(n)}.json`
+export const recordKey = (n: number): string => `seals/${sealNumber(n)}.json`
+
+/** The newest entry of the pointer log, as a record names it. */
+export const entryFacts = (newest: LoggedEntry | null) => ({
+  entry_seq: newest?.entry.seq ?? 0,
+  entry_sha256: newest === null ? NO_DIGEST : Buffer.from(newest.sha256, 'hex').toString('base64'),
+})
 
 /** A record with the batch of its items. */
 export function toRecord(
@@ -290,7 +315,7 @@ const openingLine = z.union([
   z.object({ n: z.int().min(1), lost: z.string() }),
 ])
 
-export type OpeningHead = Readonly<z.infer<typeof openingHead>>
+type OpeningHead = Readonly<z.infer<typeof openingHead>>
 export type OpeningLine = Readonly<z.infer<typeof openingLine>>
 export type Opening = OpeningHead & { readonly lines: readonly OpeningLine[] }
 

@@ -14,8 +14,9 @@ import { sha256 } from '#storage/digest.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { findManifest } from '#storage/published-files.ts'
-import { dateOf, isSealedBy, keyOfOrigin, parseSeal, splitSeals } from '#storage/seals/seal.ts'
-import { isSignedBy, parsePublicKey } from '#storage/signature.ts'
+import { readOriginKeys } from '#storage/seals/chain.ts'
+import { dateOf, parseSeal, sealCheck, splitSeals } from '#storage/seals/seal.ts'
+import { isSignedBy } from '#storage/signature.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../service/content-coding.ts'
 import type { Exchange } from '../../service/exchange.ts'
 import { CACHING } from '../../service/headers.ts'
@@ -88,16 +89,16 @@ async function isAsPublished(
 
 /** Whether these are seals with this number or of this day, each signed by the key of its origin. */
 async function areSeals(store: ObjectStore, variable: string, bytes: Uint8Array): Promise<boolean> {
-  const keys = new Map<string, string>()
-  for (const each of splitSeals(bytes)) {
+  const parts = splitSeals(bytes)
+  const own = parts.flatMap(each => {
     const seal = parseSeal(each)
-    if (seal === null || (seal.n !== Number(variable) && dateOf(seal) !== variable)) return false
-    const key = keyOfOrigin(seal.origin)
-    const pem = keys.get(key) ?? Buffer.from((await store.read(key)) ?? []).toString()
-    keys.set(key, pem)
-    if (parsePublicKey(pem) === null || !isSealedBy(pem, each)) return false
-  }
-  return true
+    const isOwn = seal !== null && (seal.n === Number(variable) || dateOf(seal) === variable)
+    return isOwn ? [{ seal, bytes: each }] : []
+  })
+  if (own.length < parts.length) return false
+  const keys = await readOriginKeys(key => store.read(key), own)
+  const checks = new Map([...keys].map(([origin, pem]) => [origin, sealCheck(pem)]))
+  return own.every(({ seal, bytes }) => checks.get(seal.origin)?.(bytes) === true)
 }
 
 async function isSignature(store: ObjectStore, key: string, signature: Uint8Array): Promise<boolean> {
