@@ -306,7 +306,7 @@ describe.each(KITS)('the $name receiver', kit => {
     await end(receiver)
   })
 
-  test('a receiver checks on a rhythm that what it was sent is sealed, at the address that it is told, and repeats a mismatch until it is deleted from its state', async () => {
+  test('a receiver checks on a rhythm that what it was sent is sealed, at the address that it is given, and repeats a mismatch until it is deleted from its state', async () => {
     const sealed = await startSealed(redis)
     const service = await openLog(sealed.changes)
     const folder = await copyKit(kit)

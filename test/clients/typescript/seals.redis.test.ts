@@ -185,7 +185,7 @@ test('a client that follows the log checks what it was given every 12 minutes, k
   }
 })
 
-test('a client that cannot check goes on with the signals and says why, one that is told an address asks there, and one that is told not to check asks for no receipt', async () => {
+test('a client that cannot check goes on with the signals and says why, one with an address asks there, and one with checks turned off asks for no receipt', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const { url, token } = await serveSealed()
   const whole = { seqs: [1, 4, 5, 6], message: 'enough' }

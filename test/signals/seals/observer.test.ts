@@ -1,4 +1,4 @@
-// Who sees only the public store: every write with its key, length, headers and time. He does not tell seals with signals from
+// Who sees only the public store: every write with its key, length, headers and time. He does not distinguish seals with signals from
 // empty ones, and the same observer does if the time of a write depends on what is sealed.
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
@@ -95,12 +95,12 @@ function guessed(all: readonly Seen[]): number {
 /** Five standard deviations of chance over the second half of a month. */
 const CHANCE = 0.5 + 5 * 0.5 * Math.sqrt(1 / 750 + 1 / 1_400)
 
-test('an observer of a month of public writes, with their lengths, headers and times, tells seals with signals from empty ones no better than chance', async () => {
+test('an observer of a month of public writes, with their lengths, headers and times, distinguishes seals with signals from empty ones no better than chance', async () => {
   const seen = await observe(4_320, 1, true)
   expect(share(seen, ({ hasSignals }) => hasSignals)).toBeCloseTo(0.35, 1)
   expect(guessed(seen)).toBeLessThan(CHANCE)
 })
 
-test('the observer of public writes tells seals with signals from empty ones if a seal is written as soon as its work is done', async () => {
+test('the observer of public writes distinguishes seals with signals from empty ones if a seal is written as soon as its work is done', async () => {
   expect(guessed(await observe(600, 2, false))).toBeGreaterThan(0.8)
 })

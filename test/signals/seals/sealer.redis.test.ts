@@ -274,7 +274,7 @@ test.each(REFUSALS)(
   },
 )
 
-test('a chain that begins anew keeps numbers and digests, says what is lost and why, and names another key', async () => {
+test('a new chain keeps numbers and digests, says what is lost and why, and names another key', async () => {
   await sealSix()
   const { privateStore } = scene.parts
   for (const n of [3, 5, 6]) await privateStore.remove(recordKey(n))
