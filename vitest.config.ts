@@ -17,7 +17,7 @@ const PATIENCE_MS = 60_000
 
 /** What holds for every test, and for what the files of a run share. */
 const COMMON = {
-  pool: 'threads',
+  pool: 'forks',
   maxWorkers: WORKERS,
   testTimeout: WEDGED_MS,
   hookTimeout: WEDGED_MS,

@@ -109,7 +109,7 @@ test('a table of many chunks and blocks is read without a loss or a change', asy
     { length: count },
     (_, i) => `${1577836800000 + i * 14_400_000},${i + 1},${i + 2},${i + 0.5},${i + 1.25},${i}`,
   )
-  const bars = await readBarsOf(lines(HEADER, ...rows))
+  const bars = await readBarsOf([HEADER, ...rows, ''].join('\n'))
   expect(bars?.t).toEqual(Float64Array.from({ length: count }, (_, i) => 1577836800000 + i * 14_400_000))
   expect(bars?.c).toEqual(Float64Array.from({ length: count }, (_, i) => i + 1.25))
   expect(bars?.v).toEqual(Float64Array.from({ length: count }, (_, i) => i))

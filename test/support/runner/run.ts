@@ -81,7 +81,8 @@ async function startSample(): Promise<Started<Sample>> {
   const folder = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
   const store = pathToFileURL(join(folder, 'store')).href
   const stores = { url: store, privateUrl: `${store}.private` }
-  const { url, printed, end } = await startServing(stores, ['run', '--history-only'])
+  const { url, prints, printed, end } = await startServing(stores, ['run', '--history-only'])
+  await prints(/Ctrl-C stops everything$/m) // its last line
   const stop = async () => {
     await end()
     await rm(folder, { recursive: true, force: true })
@@ -128,6 +129,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await publishBook(TINY_BOOK, stores)
   const shelf = createShelf(stores)
   const server = createServer((request, response) => {
+    response.setHeader('connection', 'close') // one that is kept may end while a busy test asks again
     shelf.get((request.url ?? '').slice(1)).then(
       value => response.end(JSON.stringify(value)),
       error => response.writeHead(500).end(String(error)),
