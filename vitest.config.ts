@@ -6,7 +6,7 @@ import { LongestFirst } from '#test/support/runner/longest-first.ts'
 /** Files at a time: more than cores, because a test of processes and outages waits for much of its time. */
 const WORKERS = availableParallelism() * 2
 
-// Every thread of a test loads the same dependencies: they are compiled once, to where `highwater` itself keeps them.
+// Every process of a test loads the same dependencies: they are compiled once, to where `highwater` itself keeps them.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
 /** A wedged test ends by itself; no assertion depends on how long anything takes. */
@@ -25,7 +25,7 @@ const COMMON = {
   setupFiles: ['./test/support/runner/end-file.ts'],
 } satisfies TestProjectInlineConfiguration['test']
 
-/** The modules under test keep no state, so one thread imports them once for many files: half the time. */
+/** The modules under test keep no state, so one process imports them once for many files: half the time. */
 const project = (name: string, include: string[], exclude: string[] = [], isolate = false) => ({
   test: { ...COMMON, name, include, exclude, isolate },
 })

@@ -18,7 +18,7 @@ type Scope = {
 
 const newScope = (): Scope => ({ ends: [], folders: [], hasProcesses: false })
 
-/** Of the file that this thread runs. */
+/** Of the file that this process runs. */
 const ofFile = newScope()
 const ofTests = new WeakMap<RunnerTestCase, Scope>()
 

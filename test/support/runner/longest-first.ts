@@ -13,7 +13,7 @@ const LONGEST = [
   ...['real-imports', 'nightly', 'cdn-traffic', 'nginx-switch', 'nginx-files', 'diff', 'preview', 'doctor'],
 ]
 
-/** Whole programs first, what lives in threads last: short files fill the end. A project stays together: it shares imports. */
+/** Whole programs first, what lives in this process last: short files fill the end. A project stays together: it shares imports. */
 const PROJECTS = ['system', 'redis', 'commands', 'fast']
 
 /** Starts the longest files first. */

@@ -1,6 +1,6 @@
 /**
  * What the files of a run share. The tiny book is published before the first; servers and the browser start when a file asks
- * for them, and end with the run. It works in the main process, outside the threads of the tests.
+ * for them, and end with the run. It works in the main process, outside the processes of the tests.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -40,7 +40,7 @@ export type Shared = {
   /** `highwater run` of the sample book, what it printed until it served, and the stores that it built. */
   readonly sample: Sample
 } & {
-  /** The Redis of a thread. */
+  /** The Redis of a process of tests. */
   readonly [redis: `redis/${string}`]: { readonly url: string }
 }
 

@@ -5,12 +5,12 @@ import { atEnd, atEndOfProcess } from '../ends.ts'
 import { shared } from '../runner/shared.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
 
-/** A server that other files of this thread use before and after: nothing ends it, and each test finds it empty. */
+/** A server that other files of this process use before and after: nothing ends it, and each test finds it empty. */
 export type SharedRedis = Pick<TestRedis, 'url' | 'connect'>
 
 type Assign<Server> = (redis: Redis, server: Server) => void
 
-/** The server of this thread for the tests of a file, empty before each of them; `assign` gets a connection before the first. */
+/** The server of this process for the tests of a file, empty before each of them; `assign` gets a connection before the first. */
 export const useTestRedis = (assign: Assign<SharedRedis>): void => useRedis(sharedRedis, assign)
 
 /** The same with a server of the file's own, which its tests may kill and restart. */
@@ -26,7 +26,7 @@ function useRedis<Server extends SharedRedis>(start: () => Promise<Server>, assi
   beforeEach(() => redis.flushall())
 }
 
-/** The server of this thread, as the file before left it. */
+/** The server of this process, as the file before left it. */
 export async function sharedRedis(): Promise<SharedRedis> {
   const { url } = await shared(`redis/${process.env.VITEST_POOL_ID}`)
   return {
