@@ -10,25 +10,12 @@ import { createSigner } from '#storage/signature.ts'
 import project from '../../package.json' with { type: 'json' }
 import { probe } from '../services/free-port.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
-import {
-  isLoopback,
-  OPERATOR_TOKEN_FILE,
-  readSealKey,
-  readSecretFile,
-  SEAL_KEY_NAME,
-  SEAL_SECRET_NAME,
-  SECRET_KEY_FILE,
-} from '../settings/generated-secrets.ts'
+import { isLoopback, readSealKey, readSecretFile, SECRET_FILES } from '../settings/generated-secrets.ts'
 import { check, ok, problem, skipped, warning } from './check.ts'
 
 export const software = check('software', [], async () =>
   ok(`highwater ${project.version}, Node ${process.versions.node}, ${process.platform} ${process.arch}`),
 )
-
-const SECRET_FILES = {
-  ...{ OPERATOR_TOKEN: OPERATOR_TOKEN_FILE, SECRET_KEY: SECRET_KEY_FILE },
-  ...{ SEAL_SECRET: SEAL_SECRET_NAME, SEAL_KEY_FILE: SEAL_KEY_NAME },
-}
 
 export const secrets = check('secrets', [], async ({ runtime, environment }) => {
   const { HOST, DATA_FOLDER, SEAL_KEY_FILE } = environment
