@@ -175,6 +175,7 @@ function sound<T>({ dir, problems }: Reading, value: T | null): T {
   return value
 }
 
+type Placing = Partial<Readonly<Record<'append' | 'replace' | 'json', boolean | undefined>>>
 type Catalogue = Awaited<ReturnType<typeof openCatalogue>>
 type Texts = Readonly<Record<string, string>>
 
@@ -183,11 +184,7 @@ async function write(
   catalogue: Catalogue,
   { tables, line, summary }: { readonly tables: Texts; readonly line: string; readonly summary: object },
   { formats, unread, findings, files: read, stated }: Origin,
-  {
-    append = false,
-    replace,
-    json,
-  }: OptionsOf<typeof FILE_OPTIONS> & { readonly append?: boolean | undefined },
+  { append = false, replace, json }: Placing,
   { terminal }: Runtime,
 ): Promise<void> {
   for (const path of Object.keys(tables)) {

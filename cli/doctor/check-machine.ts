@@ -40,17 +40,18 @@ export const secrets = check('secrets', [], async ({ runtime, environment }) => 
     : skipped('not all are there yet: the next `serve signals` generates the others')
 })
 
-function portsOf(environment: Environment) {
-  const ours = { host: environment.HOST, hostVariable: 'HOST' }
-  const admin = { host: environment.ADMIN_HOST, hostVariable: 'ADMIN_HOST' }
-  const adminPort = environment.ADMIN_PORT ?? DEFAULT_ADMIN_PORT
-  return [
-    { ...ours, service: 'history', variable: 'HISTORY_PORT', port: environment.HISTORY_PORT },
-    { ...admin, service: 'metrics of history', variable: 'ADMIN_PORT', port: adminPort },
-    { ...ours, service: 'signals', variable: 'SIGNALS_PORT', port: environment.SIGNALS_PORT },
-    { ...ours, service: 'operator interface', variable: 'OPERATOR_PORT', port: environment.OPERATOR_PORT },
-  ]
-}
+const PORTS = [
+  ['history', 'HISTORY_PORT', 'HOST'],
+  ['metrics of history', 'ADMIN_PORT', 'ADMIN_HOST'],
+  ['signals', 'SIGNALS_PORT', 'HOST'],
+  ['operator interface', 'OPERATOR_PORT', 'HOST'],
+] as const
+
+const portsOf = (environment: Environment) =>
+  PORTS.map(([service, variable, hostVariable]) => {
+    const port = environment[variable] ?? DEFAULT_ADMIN_PORT
+    return { service, variable, port, hostVariable, host: environment[hostVariable] }
+  })
 
 type Port = ReturnType<typeof portsOf>[number]
 

@@ -38,13 +38,10 @@ export const BOOK_OPTIONS = {
   ...THREADS,
 }
 
+type BookOptions = Partial<OptionsOf<typeof BOOK_OPTIONS>> & { readonly book: string }
+
 export const toBookOrder = (
-  {
-    book,
-    asOf,
-    allowStale = false,
-    threads,
-  }: Partial<OptionsOf<typeof BOOK_OPTIONS>> & { readonly book: string },
+  { book, asOf, allowStale = false, threads }: BookOptions,
   { cwd, cores }: Runtime,
 ) => ({ book: resolve(cwd, book), asOf: asOf ?? null, allowStale, threads: threads ?? threadsFor(cores) })
 
@@ -113,7 +110,7 @@ export const BUILD_OPTIONS = {
   reason: option('<text>', 'why, published with each of the four above'),
 }
 
-type BuildOptions = Partial<OptionsOf<typeof BUILD_OPTIONS>> & { readonly book: string }
+type BuildOptions = Partial<OptionsOf<typeof BUILD_OPTIONS>> & BookOptions
 
 export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 
