@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { EXAMPLE_SITE, renderListenConf, renderSiteConf, type Site } from '#cli/services/edge/site.ts'
+import { EXAMPLE_SITE, type Site, writeNginx } from '#cli/services/edge/site.ts'
 import { freePort } from '#cli/services/free-port.ts'
 import { libraryPath, ROOT, unpacked } from './programs.ts'
 
@@ -102,9 +102,7 @@ export async function startConfiguredNginx(folder: string, store: string): Promi
     tier: { host: '127.0.0.1', port: await freePort() },
     nginx: { host: '127.0.0.1', port },
   }
-  await cp(join(ROOT, 'deploy/nginx'), folder, { recursive: true })
-  await writeFile(join(folder, 'listen.conf'), renderListenConf(site))
-  await writeFile(join(folder, 'site.conf'), renderSiteConf(site))
+  await writeNginx(ROOT, folder, site)
   return startNginx(folder, join(folder, 'nginx.conf'), port)
 }
 

@@ -23,7 +23,6 @@ import { withStoreLock } from './guard-pointer.ts'
 
 export type NightOrder = {
   readonly build: BuildOrder
-  readonly isPrivateNamed: boolean
   readonly importCommand: string | null
 }
 
@@ -72,7 +71,7 @@ async function notify(report: NightReport, job: Job): Promise<void> {
 }
 
 async function walk(job: Job): Promise<Night> {
-  const { build, importCommand, store, privateStore, isPrivateNamed, runtime } = job
+  const { build, importCommand, store, runtime } = job
   const { now, elapsed } = runtime
   const started = toIsoInstant(now())
   const steps: Step[] = []
@@ -92,9 +91,8 @@ async function walk(job: Job): Promise<Night> {
     if (importCommand !== null) await take('import', () => importData(importCommand, build.book, runtime))
     const published = toSummary(await take('build', () => buildVersion(build, runtime)))
     summary = published
-    const stores = { store, privateStore, isPrivateNamed }
     await take('verify', async () =>
-      assertSound(store.url, await auditStore(stores, { version: published.version }, runtime), REMEDY),
+      assertSound(store.url, await auditStore(job, { version: published.version }, runtime), REMEDY),
     )
     await take('purge', () => followPointer(build.settings, runtime))
   } catch (thrown) {

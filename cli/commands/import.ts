@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { decimalsOf, toPrice } from '#core/contract/rounding.ts'
 import { findOverlaps } from '#core/replay/ledger.ts'
 import { openCatalogue } from '#pipeline/book/add-strategy.ts'
-import { flag, settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
+import { settingsShape, strategyShape } from '#pipeline/book/catalogue.ts'
 import { spellMoment } from '#pipeline/book/cell.ts'
-import { metaOf, problemsOf } from '#pipeline/book/field.ts'
 import { BookError } from '#pipeline/book/problem.ts'
 import { CATALOGUE_FILE } from '#pipeline/book/read-catalogue.ts'
 import { findBars } from '#pipeline/book/read-market.ts'
@@ -16,12 +14,14 @@ import { createReading, type Reading } from '#pipeline/book/reading.ts'
 import type { TableRows } from '#pipeline/book/table.ts'
 import { TIMEFRAMES } from '#pipeline/book/timeframe.ts'
 import { appendRows, assertFree, barsText, tableText, writeBookFiles } from '#pipeline/book/write-table.ts'
+import { parseZone } from '#pipeline/book/zone.ts'
 import { importBars } from '#pipeline/import/bars.ts'
 import { type ImportedLedger, importLedger } from '#pipeline/import/ledger.ts'
 import type { Origin } from '#pipeline/import/read-table.ts'
 import { importReturns } from '#pipeline/import/returns.ts'
-import { STATEMENTS, spellStatement } from '#pipeline/import/statement.ts'
+import { define, flag, group, type OptionsOf, option, repeated, required } from '../options/command.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
+import { decimal, text } from '../settings/text.ts'
 
 const ABOUT = `
 Reads CSV (also with semicolons, tabs or bars), JSON, Parquet and Arrow (Feather), each plain, as .gz or in a .zip. The format is
@@ -29,6 +29,8 @@ found and named; a file whose columns, zone or timeframe are in doubt is refused
 nothing is interpolated. --column and --ignore can be repeated. The exit code is 1 if a file is refused: every problem is
 printed with file and row, and nothing is written.
 `
+
+const FORMS = 'plain, .gz or .zip'
 
 const BARS_EXAMPLES = `
 Examples:
@@ -55,103 +57,115 @@ Example:
   highwater import returns fund.csv --id yew --unit percent --commission-bps 0 --base-risk 0.02 --book ./book
 `
 
-const amount = (description: string) =>
-  z.number().min(0).optional().meta({ description, expected: 'a number of at least 0' })
+const amount = decimal(value => value >= 0, 'a number of at least 0')
+const zone = text
+  .refine(given => parseZone(given) !== null)
+  .describe('UTC, an offset such as +08:00, or a name such as Europe/Amsterdam')
+const timeframe = z.enum(TIMEFRAMES).describe(`one of ${TIMEFRAMES.join(', ')}`)
 
-const fileOptions = {
-  book: z.string().meta({ description: 'The folder of the book; it is made if there is none.' }),
+const oneOf = <const Word extends string>(about: string, ...words: Word[]) =>
+  option(`<${words.join('|')}>`, about, z.enum(words).describe(`one of ${words.join(', ')}`))
+
+const FILE_OPTIONS = {
+  book: required('<dir>', 'The folder of the book; it is made if there is none.', text),
   replace: flag('Replace a table that the book has already.'),
   json: flag('Print what was read and written as one JSON document.'),
 }
-const historyOptions = {
-  ...{ ...fileOptions, id: strategyShape(1).id },
-  engine: z.string().optional().meta({ description: 'What made the history (default: the format).' }),
-  base_risk: amount('The risk of a trade by which users rescale, 0.02 = 2 %; a new strategy needs it.'),
-  commission_bps: amount('The commission of a fill in basis points (default: what the results show).'),
+const { id } = strategyShape(1)
+const HISTORY_OPTIONS = {
+  ...FILE_OPTIONS,
+  id: required('<id>', String(id.description), id),
+  engine: option('<text>', 'What made the history (default: the format).'),
+  baseRisk: option(
+    '<fraction>',
+    'The risk of a trade by which users rescale, 0.02 = 2 %; a new strategy needs it.',
+    amount,
+  ),
+  commissionBps: option(
+    '<n>',
+    'The commission of a fill in basis points (default: what the results show).',
+    amount,
+  ),
 }
-const instrument = settingsShape.instrument.unwrap().meta({
-  ...settingsShape.instrument.meta(),
-  description: 'The instrument, whose bars the book has under bars/.',
-})
+const STATED_OPTIONS = {
+  format: option(
+    '<format>',
+    'The name of the format, which is found without; `table` for columns by their names.',
+  ),
+  tz: option('<zone>', 'The zone of times that have none.', zone),
+  column: {
+    about:
+      'What columns are: the role, and the name in the header, the place from 1 on, or DATE+TIME for two columns that are joined.',
+    value: '<role=name>',
+    read: addColumn,
+  },
+  ignore: repeated('<column>', 'Columns that are not read although they could change a figure.'),
+}
+const instrument = required(
+  '<instrument>',
+  'The instrument, whose bars the book has under bars/.',
+  settingsShape.instrument,
+)
 
 const BARS_OPTIONS = {
-  ...{ ...fileOptions, ...STATEMENTS.bars, instrument },
-  timeframe: timeframe(`${TIMEFRAMES.join(', ')} (default: found by the distance of the bars).`).optional(),
+  ...{ ...FILE_OPTIONS, ...STATED_OPTIONS },
+  times: oneOf('Whether the times are the opens or the closes of bars.', 'open', 'close'),
+  duplicates: oneOf('Which of the rows of one time counts.', 'first', 'last', 'largest-volume'),
+  dropLast: flag('Whether the last bar is left out, because it was not over when the file was made.'),
+  dropImpossible: flag('Whether bars whose prices contradict each other are left out, which leaves gaps.'),
+  instrument,
+  timeframe: option(
+    '<name>',
+    `${TIMEFRAMES.join(', ')} (default: found by the distance of the bars).`,
+    timeframe,
+  ),
 }
 const LEDGER_OPTIONS = {
-  ...{ ...historyOptions, ...STATEMENTS.ledger, instrument },
-  mark: timeframe('The bars whose closes mark the trades (default: the only ones).').optional(),
-  funding: flag('State that the instrument has no funding; otherwise bring funding/<instrument>.csv.', true),
+  ...{ ...HISTORY_OPTIONS, ...STATED_OPTIONS },
+  results: oneOf('Whether fees and funding are in the results already.', 'after-costs', 'before-costs'),
+  capital: option(
+    '<capital>',
+    'The account at the start, in its currency; it makes fractions of the amounts in the file.',
+    decimal(value => value > 0, 'an amount above 0'),
+  ),
+  instrument,
+  mark: option('<timeframe>', 'The bars whose closes mark the trades (default: the only ones).', timeframe),
+  noFunding: flag('State that the instrument has no funding; otherwise bring funding/<instrument>.csv.'),
   append: flag('Add the rows after the last one; one that differs is refused.'),
   realised: flag('Take the account without the value of open trades, as returns: it needs no bars.'),
 }
-const RETURNS_OPTIONS = { ...historyOptions, ...STATEMENTS.returns }
-
-type Options<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape>>
-
-export function defineImport(command: Command, runtime: Runtime): void {
-  command.addHelpText('after', ABOUT + BARS_EXAMPLES + LEDGER_EXAMPLES + RETURNS_EXAMPLES)
-  const bars = command.command('bars').description('write bars of one instrument into a book')
-  define(bars, '<files...>', BARS_OPTIONS, BARS_EXAMPLES, importBarsFiles, runtime)
-  const ledger = command.command('ledger').description('write the trades of another tool into a book')
-  define(ledger, '<file>', LEDGER_OPTIONS, LEDGER_EXAMPLES, importLedgerFile, runtime)
-  const returns = command.command('returns').description('write daily returns into a book')
-  define(returns, '<file>', RETURNS_OPTIONS, RETURNS_EXAMPLES, importReturnsFile, runtime)
+const RETURNS_OPTIONS = {
+  ...{ ...HISTORY_OPTIONS, ...STATED_OPTIONS },
+  results: oneOf('That values which look like a sum since the start are returns of days.', 'per-day'),
+  unit: required(
+    '<fraction|percent>',
+    'What a return of 1 means: a fraction (+100 %) or a percent.',
+    z.enum(['fraction', 'percent']).describe('fraction or percent'),
+  ),
 }
 
-/** What the value of an option is called, if it is neither one of a few words nor called like the option. */
-const VALUES: Readonly<Record<string, string>> = {
-  ...{ book: 'dir', tz: 'zone', columns: 'role=name', ignore: 'column', engine: 'text' },
-  ...{ base_risk: 'fraction', commission_bps: 'n', timeframe: 'name', mark: 'timeframe' },
-}
+export const defineImport = group(ABOUT + BARS_EXAMPLES + LEDGER_EXAMPLES + RETURNS_EXAMPLES, {
+  bars: [
+    'write bars of one instrument into a book',
+    define(BARS_OPTIONS, ABOUT + BARS_EXAMPLES, importBarsFiles, { '<files...>': FORMS }),
+  ],
+  ledger: [
+    'write the trades of another tool into a book',
+    define(LEDGER_OPTIONS, ABOUT + LEDGER_EXAMPLES, importLedgerFile, { '<file>': FORMS }),
+  ],
+  returns: [
+    'write daily returns into a book',
+    define(RETURNS_OPTIONS, ABOUT + RETURNS_EXAMPLES, importReturnsFile, { '<file>': FORMS }),
+  ],
+})
 
-/** `--drop-last`, `--no-funding`, `--tz <zone>` or `--times <open|close>`. */
-function flagsOf(key: string, schema: z.core.$ZodType): string {
-  const name = key === 'columns' ? 'column' : key.replaceAll('_', '-')
-  const initial = z.safeParse(schema, undefined).data
-  if (typeof initial === 'boolean') return `${initial ? '--no-' : '--'}${name}`
-  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema
-  const words = inner instanceof z.ZodEnum ? inner.options.join('|') : key
-  return `--${name} <${VALUES[key] ?? words}>`
-}
+type Columns = Readonly<Record<string, string | number>>
 
-/** Defines a command by the shape of its options; one that may not be missing is required. */
-function define<Shape extends z.ZodRawShape>(
-  command: Command,
-  files: string,
-  shape: Shape,
-  examples: string,
-  run: (files: string[], options: Options<Shape>, runtime: Runtime) => Promise<void>,
-  runtime: Runtime,
-): void {
-  command.argument(files, 'plain, .gz or .zip').addHelpText('after', ABOUT + examples)
-  const names = Object.entries(shape).map(([key, schema]) => {
-    const isNumber = (text: string): boolean =>
-      text.trim() !== '' && z.safeParse(schema, Number(text)).success
-    const parse = (text: string, before: unknown): unknown => {
-      if (key === 'columns') return addColumn(text, before)
-      if (key === 'ignore') return [...(Array.isArray(before) ? before : []), text]
-      return isNumber(text) ? Number(text) : text
-    }
-    const option = new Option(flagsOf(key, schema), metaOf(schema)?.description).makeOptionMandatory(
-      !z.safeParse(schema, undefined).success,
-    )
-    command.addOption(option.required ? option.argParser(parse) : option)
-    return [key, option.attributeName()] as const
-  })
-  command.action(async (given: string | string[], options: Readonly<Record<string, unknown>>) => {
-    const record = Object.fromEntries(names.map(([key, name]) => [key, options[name]]))
-    const [problem] = problemsOf(z.object(shape), record)
-    if (problem !== undefined)
-      throw new UsageError(`--${problem.path.join('.').replaceAll('_', '-')}: ${problem.message}`)
-    await run([given].flat(), z.object(shape).parse(record), runtime)
-  })
-}
-
-function addColumn(text: string, before: unknown): object {
-  const [, role, name = ''] = /^(\w+)=(.+)$/.exec(text) ?? []
+/** The columns before with another one. */
+function addColumn(given: string, _: string, before: unknown): Columns | undefined {
+  const [, role, name = ''] = /^(\w+)=(.+)$/.exec(given) ?? []
   if (role === undefined)
-    throw new UsageError(`--column: expected ROLE=NAME or ROLE=PLACE, such as t=Datum or c=5, got '${text}'`)
+    throw new UsageError(`--column: expected ROLE=NAME or ROLE=PLACE, such as t=Datum or c=5, got '${given}'`)
   return { ...Object(before), [role]: /^[1-9]\d*$/.test(name) ? Number(name) : name }
 }
 
@@ -161,6 +175,7 @@ function sound<T>({ dir, problems }: Reading, value: T | null): T {
   return value
 }
 
+type Placing = Partial<Readonly<Record<'append' | 'replace' | 'json', boolean | undefined>>>
 type Catalogue = Awaited<ReturnType<typeof openCatalogue>>
 type Texts = Readonly<Record<string, string>>
 
@@ -168,19 +183,19 @@ type Texts = Readonly<Record<string, string>>
 async function write(
   catalogue: Catalogue,
   { tables, line, summary }: { readonly tables: Texts; readonly line: string; readonly summary: object },
-  { formats, unread, findings, files: read }: Origin,
-  options: Options<typeof fileOptions> & { readonly append?: boolean },
+  { formats, unread, findings, files: read, stated }: Origin,
+  { append = false, replace, json }: Placing,
   { terminal }: Runtime,
 ): Promise<void> {
   for (const path of Object.keys(tables)) {
-    catalogue.state(path, spellStatement(options), options.append === true)
-    assertFree(catalogue.dir, path, options.replace || options.append === true)
+    catalogue.state(path, stated, append)
+    assertFree(catalogue.dir, path, replace || append)
   }
   const text = catalogue.text()
   const files = text === null ? tables : { ...tables, [CATALOGUE_FILE]: text }
   await writeBookFiles(catalogue.dir, files)
   const written = Object.keys(files)
-  if (options.json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
+  if (json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
   terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)
   for (const { file, message } of findings) terminal.note(`note: ${file}: ${message}`)
   for (const { file, total, header, dropped } of read) {
@@ -196,11 +211,11 @@ type Fields = Readonly<Record<string, unknown>> & { readonly unfunded?: string |
 /** Adds a strategy that the catalogue does not have, with what its maker assumed: stated, or as the file shows it. */
 function addStrategy(
   catalogue: Catalogue,
-  { id, base_risk: base_risk_pct, commission_bps, engine }: Options<typeof historyOptions>,
+  { id, baseRisk: base_risk_pct, commissionBps, engine }: OptionsOf<typeof HISTORY_OPTIONS>,
   { formats, commission_bps: shown = null }: Origin & { readonly commission_bps?: number | null },
   { tick_size = 1, unfunded = null, ...fields }: Fields,
 ): void {
-  const commission_bps_per_side = commission_bps ?? shown
+  const commission_bps_per_side = commissionBps ?? shown
   if (commission_bps_per_side === null)
     throw new UsageError(
       '--commission-bps: expected the commission of a fill, because the file does not show it (0 is a statement)',
@@ -215,11 +230,17 @@ function addStrategy(
   catalogue.add({ id, name, base_risk_pct, ...fields, engine: engine ?? formats[0], ...costs }, unfunded)
 }
 
-async function importBarsFiles(paths: string[], options: Options<typeof BARS_OPTIONS>, runtime: Runtime) {
-  const { instrument, timeframe: stated = null } = options
+async function importBarsFiles(
+  options: OptionsOf<typeof BARS_OPTIONS>,
+  runtime: Runtime,
+  ...paths: string[]
+) {
+  const { instrument, timeframe: stated = null, column: columns } = options
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
-  const rules = { ...options, paths, timeframe: stated, readers: catalogue.modulesOn(instrument) }
+  const drops = { drop_last: options.dropLast, drop_impossible: options.dropImpossible }
+  const read = { ...options, columns, ...drops, timeframe: stated }
+  const rules = { ...read, paths, readers: catalogue.modulesOn(instrument) }
   const { bars, timeframe, ...origin } = sound(reading, await importBars(reading, rules))
   const [from, to] = [spellMoment(bars.t[0]!), spellMoment(bars.t.at(-1)!)]
   const summary = { instrument, timeframe, bars: bars.t.length, from, to }
@@ -228,15 +249,11 @@ async function importBarsFiles(paths: string[], options: Options<typeof BARS_OPT
   await write(catalogue, { tables, line, summary }, origin, options, runtime)
 }
 
-async function importReturnsFile(
-  [path = '']: string[],
-  options: Options<typeof RETURNS_OPTIONS>,
-  runtime: Runtime,
-) {
+async function importReturnsFile(options: OptionsOf<typeof RETURNS_OPTIONS>, runtime: Runtime, path = '') {
   const { id } = options
   const reading = createReading(runtime.cwd)
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
-  const imported = sound(reading, await importReturns(reading, path, options))
+  const imported = sound(reading, await importReturns(reading, path, { ...options, columns: options.column }))
   const rows = imported.rows.map(({ fields }) => fields)
   const days = sound(reading, await readReturns(reading, path, imported.rows)).values.length
   const [from, to] = [rows[0]?.[0], rows.at(-1)?.[0]]
@@ -247,12 +264,8 @@ async function importReturnsFile(
 }
 
 /** Writes the trades of a file as a ledger that is marked on the bars of the book, or as reported returns. */
-async function importLedgerFile(
-  [path = '']: string[],
-  options: Options<typeof LEDGER_OPTIONS>,
-  runtime: Runtime,
-) {
-  const { id, instrument, realised, commission_bps = null, append } = options
+async function importLedgerFile(options: OptionsOf<typeof LEDGER_OPTIONS>, runtime: Runtime, path = '') {
+  const { id, instrument, realised = false, noFunding = false, column: columns } = options
   const catalogue = await openCatalogue(resolve(runtime.cwd, options.book))
   const file = await findBars(catalogue.dir, instrument, options.mark ?? null)
   if (!realised && file === null)
@@ -260,8 +273,9 @@ async function importLedgerFile(
       `${path}: expected bars of ${instrument} in ${options.book}, got none: bring them with \`highwater import bars\`, or take the account as reported returns with --realised`,
     )
   const reading = createReading(runtime.cwd, { nowMs: runtime.now() })
-  const rules = { bars: file?.bars ?? null, commission_bps, isUnfunded: !options.funding }
-  const imported = sound(reading, await importLedger(reading, path, { ...options, ...rules }))
+  const rules = { bars: file?.bars ?? null, commission_bps: options.commissionBps ?? null, realised }
+  const stated = { ...options, columns, ...rules, isUnfunded: noFunding }
+  const imported = sound(reading, await importLedger(reading, path, stated))
   const lax = { allowOverlap: true, besideReturns: realised }
   const { trades } = sound(reading, await readLedger(reading, path, lax, imported.rows))
 
@@ -273,13 +287,13 @@ async function importLedgerFile(
     ...(realised ? {} : { mark: file?.timeframe }),
     ...(realised || findOverlaps(trades).length > 0 ? { allow_overlap: true } : {}),
     tick_size: tickOf(prices),
-    unfunded: options.funding || realised ? null : instrument,
+    unfunded: noFunding && !realised ? instrument : null,
   })
   const made = {
     [`ledgers/${id}.csv`]: ledgerText(rows),
     ...(realised ? { [`returns/${id}.csv`]: tableText('t,ret', account?.daily ?? []) } : {}),
   }
-  const tables = append ? await grown(catalogue.dir, made) : made
+  const tables = options.append ? await grown(catalogue.dir, made) : made
   const line = account === null ? `${trades.length} trades` : describeTotals(account.totals)
   const summary = { id, trades: trades.length, ...account?.totals }
   await write(catalogue, { tables, line, summary }, imported, options, runtime)

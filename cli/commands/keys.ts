@@ -1,18 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
-import { type Define, define, flag } from '../options/command.ts'
+import { define, flag, group } from '../options/command.ts'
 import { PRIVATE_MODE } from '../settings/generated-secrets.ts'
 
 const EXAMPLES = `
 Examples:
   highwater keys new /etc/highwater/signing.pem
   SIGNING_KEY_FILE=/etc/highwater/signing.pem highwater build --book ./book`
-
-export const defineKeys: Define = (command, runtime) => {
-  const about = 'write a new Ed25519 private key, and print its public key'
-  defineNew(command.addHelpText('after', EXAMPLES).command('new').description(about), runtime)
-}
 
 const defineNew = define(
   { json: flag('print the public key as one JSON document') },
@@ -28,3 +23,7 @@ const defineNew = define(
   },
   { '<file>': 'the file to create, for SIGNING_KEY_FILE or SEAL_KEY_FILE' },
 )
+
+export const defineKeys = group(EXAMPLES, {
+  new: ['write a new Ed25519 private key, and print its public key', defineNew],
+})

@@ -3,8 +3,7 @@ import { messageOf } from '#storage/error-code.ts'
 import { printSummary } from '../build/build-summary.ts'
 import { type NightOrder, printReport, reportKilled, runNight } from '../build/night.ts'
 import { BUILD_OPTIONS, toBuildOrder } from '../options/build-options.ts'
-import { define, flag, type OptionsOf, option } from '../options/command.ts'
-import { isPrivateStoreNamed } from '../options/store-option.ts'
+import { define, flag, option } from '../options/command.ts'
 import type { Runtime } from '../runtime.ts'
 import { readBy } from '../settings/text.ts'
 
@@ -36,7 +35,8 @@ const OPTIONS = {
 }
 
 export const defineNightly = define(OPTIONS, ABOUT, (options, runtime) => {
-  const order = toNightOrder(options, runtime)
+  const build = toBuildOrder(options, runtime)
+  const order = { build, importCommand: options.import ?? build.settings.NIGHTLY_IMPORT_COMMAND }
   if (options.killed) return reportKilled(order, runtime)
   const run = () => runNightly(order, options.json, runtime)
   return options.at === undefined ? run() : runEachDay(options.at, run, runtime)
@@ -71,10 +71,4 @@ async function runNightly(order: NightOrder, isJson: boolean | undefined, runtim
     printReport(report, terminal)
   }
   if (error !== null) throw error
-}
-
-function toNightOrder(options: OptionsOf<typeof OPTIONS>, runtime: Runtime): NightOrder {
-  const build = toBuildOrder(options, runtime)
-  const importCommand = options.import ?? build.settings.NIGHTLY_IMPORT_COMMAND
-  return { build, isPrivateNamed: isPrivateStoreNamed(options, runtime), importCommand }
 }

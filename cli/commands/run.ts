@@ -2,13 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sealKey } from '#core/contract/seals.ts'
-import { NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readSeal } from '#storage/seals/chain.ts'
 import { createSigner } from '#storage/signature.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
-import { threadsFor } from '../options/build-options.ts'
+import { toBuildOrder } from '../options/build-options.ts'
 import { define, flag } from '../options/command.ts'
 import { openStores } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
@@ -112,19 +111,8 @@ async function publishSampleOnce(settings: Environment, runtime: Runtime, progra
   const { sealSimulatedWeeks } = await import('../build/simulated-live.ts')
   // A new folder: two processes that start at the same time must not write into each other's book.
   const book = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
-  const order = {
-    book,
-    settings,
-    version: SAMPLE_VERSION,
-    asOf: SAMPLE_AS_OF,
-    allowStale: false,
-    declared: NOTHING_DECLARED,
-    consent: {},
-    hasLive: () => false,
-    fleet: null,
-    threads: threadsFor(runtime.cores),
-    effort: settings.BUILD_EFFORT,
-  }
+  const dated = { book, version: SAMPLE_VERSION, asOf: SAMPLE_AS_OF }
+  const order = { ...toBuildOrder(dated, runtime), hasLive: () => false, fleet: null }
   try {
     const market = await writeSampleBook(book, programUrl)
     await sealSimulatedWeeks(await openStores(settings), market)

@@ -1,5 +1,5 @@
-import type { Command } from 'commander'
 import { assertApart } from '#storage/open-store.ts'
+import { define, group } from '../options/command.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Started, serveUntilStopped } from '../services/started.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
@@ -21,20 +21,20 @@ Examples:
   highwater serve signals
   REDIS_URL=redis://127.0.0.1:6379 SIGNALS_PORT=9001 highwater serve signals`
 
-const ABOUT_SIGNALS = 'the signals service with deliveries, and the operator interface'
-
-export function defineServe(command: Command, runtime: Runtime): void {
-  command.addHelpText('after', GROUP_EXAMPLES)
-  const add = (name: string, about: string, examples: string, parts: readonly Part[]) =>
-    command
-      .command(name)
-      .description(about)
-      .addHelpText('after', examples)
-      .action(() => run(runtime, parts))
-  add('history', 'the public history service', HISTORY_EXAMPLES, [startHistory])
-  add('signals', ABOUT_SIGNALS, SIGNALS_EXAMPLES, [startSignals])
-  add('all', 'both in one process', '\nExample:\n  highwater serve all', [startHistory, startSignals])
-}
+export const defineServe = group(GROUP_EXAMPLES, {
+  history: [
+    'the public history service',
+    define({}, HISTORY_EXAMPLES, (_, runtime) => run(runtime, startHistory)),
+  ],
+  signals: [
+    'the signals service with deliveries, and the operator interface',
+    define({}, SIGNALS_EXAMPLES, (_, runtime) => run(runtime, startSignals)),
+  ],
+  all: [
+    'both in one process',
+    define({}, '\nExample:\n  highwater serve all', (_, runtime) => run(runtime, startHistory, startSignals)),
+  ],
+})
 
 /** Loads a part of the system, starts it, and prints its address. Resolves with what rejects if it cannot continue. */
 type Part = (
@@ -43,7 +43,7 @@ type Part = (
   started: Started,
 ) => Promise<readonly Promise<never>[]>
 
-async function run(runtime: Runtime, parts: readonly Part[]): Promise<void> {
+async function run(runtime: Runtime, ...parts: readonly Part[]): Promise<void> {
   const environment = readEnvironment(runtime)
   await assertApart(environment.STORE_URL, environment.PRIVATE_STORE_URL)
   await serveUntilStopped(runtime, async started => {

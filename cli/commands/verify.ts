@@ -8,7 +8,7 @@ import { createHttpReader } from '#static-build/audit/reader.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parsePublicKey } from '#storage/signature.ts'
 import { define, flag, type OptionsOf, option, repeated } from '../options/command.ts'
-import { isPrivateStoreNamed, openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
+import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../print/verify-report.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
@@ -49,12 +49,12 @@ export const defineVerifyStore = define(
   STORE_EXAMPLES,
   async (options, runtime) => {
     const { terminal } = runtime
-    const opened = await openStores(readSettings(options, runtime))
-    const stores = { ...opened, isPrivateNamed: isPrivateStoreNamed(options, runtime) }
+    const stores = await openStores(readSettings(options, runtime))
+    const { url } = stores.store
     const found = await auditStore(stores, 'all', runtime, await tsaCaOf(options, runtime))
-    if (options.json) terminal.json(toReport(opened.store.url, found))
+    if (options.json) terminal.json(toReport(url, found))
     else printVersions(found, terminal)
-    assertSound(opened.store.url, found, STORE_REMEDY)
+    assertSound(url, found, STORE_REMEDY)
   },
 )
 

@@ -10,25 +10,12 @@ import { createSigner } from '#storage/signature.ts'
 import project from '../../package.json' with { type: 'json' }
 import { probe } from '../services/free-port.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
-import {
-  isLoopback,
-  OPERATOR_TOKEN_FILE,
-  readSealKey,
-  readSecretFile,
-  SEAL_KEY_NAME,
-  SEAL_SECRET_NAME,
-  SECRET_KEY_FILE,
-} from '../settings/generated-secrets.ts'
+import { isLoopback, readSealKey, readSecretFile, SECRET_FILES } from '../settings/generated-secrets.ts'
 import { check, ok, problem, skipped, warning } from './check.ts'
 
 export const software = check('software', [], async () =>
   ok(`highwater ${project.version}, Node ${process.versions.node}, ${process.platform} ${process.arch}`),
 )
-
-const SECRET_FILES = {
-  ...{ OPERATOR_TOKEN: OPERATOR_TOKEN_FILE, SECRET_KEY: SECRET_KEY_FILE },
-  ...{ SEAL_SECRET: SEAL_SECRET_NAME, SEAL_KEY_FILE: SEAL_KEY_NAME },
-}
 
 export const secrets = check('secrets', [], async ({ runtime, environment }) => {
   const { HOST, DATA_FOLDER, SEAL_KEY_FILE } = environment
@@ -53,17 +40,18 @@ export const secrets = check('secrets', [], async ({ runtime, environment }) => 
     : skipped('not all are there yet: the next `serve signals` generates the others')
 })
 
-function portsOf(environment: Environment) {
-  const ours = { host: environment.HOST, hostVariable: 'HOST' }
-  const admin = { host: environment.ADMIN_HOST, hostVariable: 'ADMIN_HOST' }
-  const adminPort = environment.ADMIN_PORT ?? DEFAULT_ADMIN_PORT
-  return [
-    { ...ours, service: 'history', variable: 'HISTORY_PORT', port: environment.HISTORY_PORT },
-    { ...admin, service: 'metrics of history', variable: 'ADMIN_PORT', port: adminPort },
-    { ...ours, service: 'signals', variable: 'SIGNALS_PORT', port: environment.SIGNALS_PORT },
-    { ...ours, service: 'operator interface', variable: 'OPERATOR_PORT', port: environment.OPERATOR_PORT },
-  ]
-}
+const PORTS = [
+  ['history', 'HISTORY_PORT', 'HOST'],
+  ['metrics of history', 'ADMIN_PORT', 'ADMIN_HOST'],
+  ['signals', 'SIGNALS_PORT', 'HOST'],
+  ['operator interface', 'OPERATOR_PORT', 'HOST'],
+] as const
+
+const portsOf = (environment: Environment) =>
+  PORTS.map(([service, variable, hostVariable]) => {
+    const port = environment[variable] ?? DEFAULT_ADMIN_PORT
+    return { service, variable, port, hostVariable, host: environment[hostVariable] }
+  })
 
 type Port = ReturnType<typeof portsOf>[number]
 

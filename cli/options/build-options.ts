@@ -38,8 +38,10 @@ export const BOOK_OPTIONS = {
   ...THREADS,
 }
 
+type BookOptions = Partial<OptionsOf<typeof BOOK_OPTIONS>> & { readonly book: string }
+
 export const toBookOrder = (
-  { book, asOf, allowStale = false, threads }: OptionsOf<typeof BOOK_OPTIONS>,
+  { book, asOf, allowStale = false, threads }: BookOptions,
   { cwd, cores }: Runtime,
 ) => ({ book: resolve(cwd, book), asOf: asOf ?? null, allowStale, threads: threads ?? threadsFor(cores) })
 
@@ -69,7 +71,7 @@ const FLEET_OPTIONS = {
 
 /** Null if the build has no fleet. */
 function toFleetOrder(
-  { run, fleet, fleetWait = DEFAULT_WAIT_S }: OptionsOf<typeof FLEET_OPTIONS>,
+  { run, fleet, fleetWait = DEFAULT_WAIT_S }: Partial<OptionsOf<typeof FLEET_OPTIONS>>,
   fleetUrl: string | null,
 ): FleetOrder | null {
   const redisUrl = fleet ?? (run === undefined ? fleetUrl : null)
@@ -108,7 +110,7 @@ export const BUILD_OPTIONS = {
   reason: option('<text>', 'why, published with each of the four above'),
 }
 
-type BuildOptions = OptionsOf<typeof BUILD_OPTIONS>
+type BuildOptions = Partial<OptionsOf<typeof BUILD_OPTIONS>> & BookOptions
 
 export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 

@@ -51,15 +51,15 @@ export const repeated = (
   ],
 })
 
-/** Throws a UsageError with the description of the schema, or with its own message if it has none. */
+/** Throws a UsageError with what the schema says it expects, or with its description, or with its own message if it has none. */
 const readerOf =
   <Schema extends z.ZodType>(schema: Schema) =>
   (text: string, name: string): z.output<Schema> => {
     const { success, data, error } = schema.safeParse(text)
     if (success) return data
-    const { description } = schema
+    const { description, expected = description } = schema.meta() ?? {}
     throw new UsageError(
-      `${name}: ${description === undefined ? error.issues[0]?.message : `expected ${description}, got '${text}'`}`,
+      `${name}: ${expected === undefined ? error.issues[0]?.message : `expected ${expected}, got '${text}'`}`,
     )
   }
 
@@ -67,6 +67,7 @@ function addOptions(command: Command, shape: Shape): Command {
   for (const [key, { about, value, isRequired, read }] of Object.entries(shape)) {
     const name = `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
     const made = new Option(`${name} ${value}`.trimEnd(), about).makeOptionMandatory(isRequired === true)
+    made.negate = false // `--no-funding` is a flag of its own
     command.addOption(value === '' ? made : made.argParser((given, before) => read(given, name, before)))
   }
   return command
@@ -87,5 +88,16 @@ export const define =
     for (const [name, about] of Object.entries(args)) command.argument(name, about)
     addOptions(command, options)
       .addHelpText('after', help)
-      .action(() => run(command.opts(), runtime, ...(command.processedArgs as string[]))) // none is variadic
+      .action(() => run(command.opts(), runtime, ...command.processedArgs.flat()))
+  }
+
+export type Commands = Readonly<Record<string, readonly [about: string, define: Define]>>
+
+/** A command of several, each with what it is for. */
+export const group =
+  (help: string, commands: Commands): Define =>
+  (command, runtime) => {
+    command.addHelpText('after', help)
+    for (const [name, [about, defineOne]] of Object.entries(commands))
+      defineOne(command.command(name).description(about), runtime)
   }

@@ -28,17 +28,15 @@ export function readSettings({ store, privateStore }: StoreOptions, runtime: Run
     ...settings,
     STORE_URL: store ?? settings.STORE_URL,
     PRIVATE_STORE_URL: privateStore ?? (isSibling ? privateTwin(store) : settings.PRIVATE_STORE_URL),
+    isPrivateNamed: privateStore !== undefined || (store === undefined && settings.isPrivateNamed),
   }
 }
 
-export async function openStores({ STORE_URL, PRIVATE_STORE_URL, s3 }: Environment, patience?: S3Patience) {
+export async function openStores(settings: Environment, patience?: S3Patience) {
+  const { STORE_URL, PRIVATE_STORE_URL, isPrivateNamed, s3 } = settings
   const store = await openStore(STORE_URL, s3, patience)
-  return { store, privateStore: await openStore(PRIVATE_STORE_URL, s3, patience) }
+  return { store, privateStore: await openStore(PRIVATE_STORE_URL, s3, patience), isPrivateNamed }
 }
-
-/** Whether the private store was named explicitly, instead of the default beside the public store. */
-export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
-  options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
 
 export const SIGNING_OPTIONS = {
   allowUnsigned: flag('publish without a signature although the newest entry has one'),

@@ -202,6 +202,8 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, folder: string) {
     DATA_FOLDER: folder,
     STORE_URL,
     PRIVATE_STORE_URL: parsed.data.PRIVATE_STORE_URL ?? privateTwin(STORE_URL),
+    /** Whether the private store was named explicitly, instead of the default beside the public store. */
+    isPrivateNamed: parsed.data.PRIVATE_STORE_URL !== null,
     s3: toS3Access(parsed.data),
   }
 }

@@ -7,16 +7,17 @@ import { newPrivateKeyPem } from '#storage/signature.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 import type { Environment } from './environment.ts'
 
-type Secret = 'OPERATOR_TOKEN' | 'SECRET_KEY' | 'SEAL_SECRET' | 'SEAL_KEY_FILE'
-type Given = Pick<Environment, 'DATA_FOLDER' | Secret>
-
 /** `secretKey` is the text of a key ring. */
 export type Secrets = Awaited<ReturnType<typeof readSecrets>>
 
-export const OPERATOR_TOKEN_FILE = 'operator-token'
-export const SECRET_KEY_FILE = 'secret-key'
-export const SEAL_SECRET_NAME = 'seal-secret'
-export const SEAL_KEY_NAME = 'seal-key.pem'
+/** The files in the data folder of the secrets that are not set, by their variables. */
+export const SECRET_FILES = {
+  ...{ OPERATOR_TOKEN: 'operator-token', SECRET_KEY: 'secret-key' },
+  ...{ SEAL_SECRET: 'seal-secret', SEAL_KEY_FILE: 'seal-key.pem' },
+}
+
+type Secret = keyof typeof SECRET_FILES
+type Given = Pick<Environment, 'DATA_FOLDER' | Secret>
 
 /** Only its owner may read a secret. */
 export const PRIVATE_MODE = 0o600
@@ -32,30 +33,28 @@ export async function readSecrets(
   environment: Given & Pick<Environment, 'HOST'>,
   random: Runtime['drawBytes'],
 ) {
-  const { HOST, DATA_FOLDER: folder, OPERATOR_TOKEN, SECRET_KEY, SEAL_SECRET, SEAL_KEY_FILE } = environment
-  const missing = Object.entries({ OPERATOR_TOKEN, SECRET_KEY, SEAL_SECRET, SEAL_KEY_FILE }).filter(
-    ([, value]) => value === null,
-  )
+  const { HOST, DATA_FOLDER, OPERATOR_TOKEN, SECRET_KEY, SEAL_SECRET, SEAL_KEY_FILE } = environment
+  const missing = (Object.keys(SECRET_FILES) as Secret[]).filter(name => environment[name] === null)
   if (!isLoopback(HOST) && missing.length > 0)
     throw new UsageError(
       `HOST ${HOST} is reachable from other machines, which needs secrets that you choose: set ` +
-        `${missing.map(([name]) => name).join(' and ')}, such as \`OPERATOR_TOKEN=$(openssl rand -hex 32)\` and ` +
+        `${missing.join(' and ')}, such as \`OPERATOR_TOKEN=$(openssl rand -hex 32)\` and ` +
         '`SECRET_KEY=k1:$(openssl rand -base64 32)`; SEAL_SECRET is made as the first, and SEAL_KEY_FILE by `highwater keys new FILE`',
     )
-  const keep = (name: string, make: () => string) => keepSecret(folder, name, random, make)
-  if (SEAL_KEY_FILE === null) await keep(SEAL_KEY_NAME, newPrivateKeyPem)
+  const keep = (name: Secret, make: () => string) => keepSecret(DATA_FOLDER, SECRET_FILES[name], random, make)
+  if (SEAL_KEY_FILE === null) await keep('SEAL_KEY_FILE', newPrivateKeyPem)
   const base64 = (encoding: 'base64' | 'base64url') => Buffer.from(random(SECRET_BYTES)).toString(encoding)
   return {
-    operatorToken: OPERATOR_TOKEN ?? (await keep(OPERATOR_TOKEN_FILE, () => base64('base64url'))),
-    secretKey: SECRET_KEY ?? (await keep(SECRET_KEY_FILE, () => `k1:${base64('base64')}`)),
-    sealSecret: SEAL_SECRET ?? (await keep(SEAL_SECRET_NAME, () => base64('base64url'))),
+    operatorToken: OPERATOR_TOKEN ?? (await keep('OPERATOR_TOKEN', () => base64('base64url'))),
+    secretKey: SECRET_KEY ?? (await keep('SECRET_KEY', () => `k1:${base64('base64')}`)),
+    sealSecret: SEAL_SECRET ?? (await keep('SEAL_SECRET', () => base64('base64url'))),
     sealKey: await readSealKey(environment),
   }
 }
 
 /** The private key of SEAL_KEY_FILE, PEM, or the generated one. Throws a UsageError if there is none. */
 export async function readSealKey({ DATA_FOLDER, SEAL_KEY_FILE }: Given): Promise<string> {
-  const path = SEAL_KEY_FILE ?? join(DATA_FOLDER, SEAL_KEY_NAME)
+  const path = SEAL_KEY_FILE ?? join(DATA_FOLDER, SECRET_FILES.SEAL_KEY_FILE)
   const pem = await ifThere(readSecretFile(path), null)
   if (pem !== null) return pem
   throw new UsageError(
@@ -90,7 +89,7 @@ export async function keepSecret(
 
 /** The key ring of SECRET_KEY, or the generated one. Throws a UsageError if there is none. */
 export async function readKeyRing({ SECRET_KEY, DATA_FOLDER }: Given): Promise<KeyRing> {
-  const path = join(DATA_FOLDER, SECRET_KEY_FILE)
+  const path = join(DATA_FOLDER, SECRET_FILES.SECRET_KEY)
   const text = SECRET_KEY ?? (await ifThere(readSecretFile(path), null))
   if (text !== null) return parseKeyRing(text)
   throw new UsageError(

@@ -13,10 +13,11 @@ export const readBy = <Value>(read: (text: string) => Value | null, expected: st
     })
     .describe(expected)
 
-export const wholeNumber = (least: number, most: number, expected: string) =>
+export const decimal = (isFit: (value: number) => boolean, expected: string) =>
   readBy(given => {
-    const number = Number(given)
-    return given.trim() !== '' && Number.isInteger(number) && number >= least && number <= most
-      ? number
-      : null
+    const value = Number(given)
+    return given.trim() !== '' && Number.isFinite(value) && isFit(value) ? value : null
   }, expected)
+
+export const wholeNumber = (least: number, most: number, expected: string) =>
+  decimal(value => Number.isInteger(value) && value >= least && value <= most, expected)

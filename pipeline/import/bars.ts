@@ -83,8 +83,7 @@ export async function readBarsAnswer(answer: Buffer, timeframe: Timeframe, nowMs
   const held = isJson ? answer : Buffer.concat([answer, Buffer.from('\n')])
   const reading = createReading('', { held, nowMs: nowMs + 2 * TIMEFRAME_MS[timeframe] })
   const paths = [isJson ? 'answer.json' : 'answer.csv']
-  const rules = { paths, timeframe, readers: paths, drop_last: false, drop_impossible: false }
-  const imported = await importBars(reading, rules)
+  const imported = await importBars(reading, { paths, timeframe, readers: paths })
   if (imported !== null) return Array.from(imported.bars.t, (_, i) => barAt(imported.bars, i))
   const { message, row = 0 } = reading.problems.sorted()[0]!
   // What is wrong with columns is wrong from the first row on.

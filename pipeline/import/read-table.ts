@@ -100,5 +100,5 @@ export function originOf(read: readonly ReadTable[], tally: Tally, spec: object)
     return { file, total, header, dropped: tally.dropped(file) }
   })
   const unread = [...new Map(read.flatMap(each => each.unread).map(each => [each.column, each])).values()]
-  return { formats: read.map(({ name }) => name), unread, findings, files }
+  return { formats: read.map(({ name }) => name), unread, findings, files, stated }
 }

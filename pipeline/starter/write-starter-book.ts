@@ -6,6 +6,8 @@ import { createMarket, marketFiles } from '../sample/market.ts'
 
 const TEMPLATE = join(import.meta.dirname, 'template')
 
+const fromTemplate = (path: string): Promise<string> => readFile(join(TEMPLATE, path), 'utf8')
+
 /** Two years: enough for every annual figure to exist, little enough to be read. */
 const DAYS = 730
 
@@ -22,10 +24,9 @@ const SEED = 1
 export async function writeStarterBook(dir: string, lastDay: EpochDay): Promise<void> {
   const endMs = (lastDay + 1) * DAY_MS
   const inception = toIsoDate(lastDay + 1 - DAYS + WARMUP_DAYS)
-  const template = (path: string) => readFile(join(TEMPLATE, path), 'utf8')
   await writeNewFolder(dir, {
-    'README.md': await template('README.md'),
-    'catalogue.yaml': (await template('catalogue.yaml')).replace('INCEPTION', inception),
+    'README.md': await fromTemplate('README.md'),
+    'catalogue.yaml': (await fromTemplate('catalogue.yaml')).replace('INCEPTION', inception),
     ...(await readModules(TEMPLATE)),
     ...marketFiles('BTCUSDT-PERP', createMarket(SEED, endMs - DAYS * DAY_MS, endMs)),
     'ledgers/README.md': 'Ledgers, one file a strategy: `<id>.csv`. The format is in `../README.md`.\n',
@@ -46,9 +47,8 @@ export async function writeNewFolder(dir: string, files: Readonly<Record<string,
   await writeBookFiles(dir, files)
 }
 
-/** What modules import, in this project. In a book both are in `strategies/highwater/`. */
+/** What modules import beside the indicators of the template: in a book both are in `strategies/highwater/`. */
 const TYPES = join(import.meta.dirname, '../../core/replay/strategy.ts')
-const INDICATORS = join(TEMPLATE, 'strategies/highwater/indicators.ts')
 
 /** The modules of a template, the types and indicators that they import, and two files by which Node and editors read them. */
 export async function readModules(template: string): Promise<Record<string, string>> {
@@ -60,33 +60,16 @@ export async function readModules(template: string): Promise<Record<string, stri
   return {
     ...Object.fromEntries(await Promise.all(modules)),
     'strategies/highwater/strategy.ts': await readFile(TYPES, 'utf8'),
-    'strategies/highwater/indicators.ts': importFrom('.', await readFile(INDICATORS, 'utf8')),
-    'package.json': PACKAGE,
-    'tsconfig.json': TSCONFIG,
+    'strategies/highwater/indicators.ts': importFrom(
+      '.',
+      await fromTemplate('strategies/highwater/indicators.ts'),
+    ),
+    // Without it Node has to guess that a `.ts` file is a module.
+    'package.json': await fromTemplate('book-package.json'),
+    // The settings under which Node runs a `.ts` file as it is.
+    'tsconfig.json': await fromTemplate('book-tsconfig.json'),
   }
 }
 
 const importFrom = (folder: string, text: string): string =>
   text.replaceAll(/'[^']*\/(strategy|indicators)\.ts'/g, `'${folder}/$1.ts'`)
-
-const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
-
-/** Without it Node has to guess that a `.ts` file is a module. */
-const PACKAGE = toJson({ private: true, type: 'module' })
-
-/** The settings under which Node runs a `.ts` file as it is. */
-const TSCONFIG = toJson({
-  compilerOptions: {
-    target: 'es2024',
-    lib: ['es2024'],
-    module: 'nodenext',
-    types: [],
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    erasableSyntaxOnly: true,
-    verbatimModuleSyntax: true,
-    allowImportingTsExtensions: true,
-    noEmit: true,
-  },
-  include: ['strategies'],
-})

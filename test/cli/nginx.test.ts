@@ -1,15 +1,11 @@
 // `highwater nginx`: what it refuses, and that what it writes follows the settings, as do the committed files of a site.
 import { readFile } from 'node:fs/promises'
+import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import {
-  EXAMPLE_SITE,
-  renderDeprecationConf,
-  renderListenConf,
-  renderProxiesConf,
-  renderSiteConf,
-  renderSiteVcl,
-} from '#cli/services/edge/site.ts'
+import { corsHeaders } from '#api/service/headers.ts'
+import { copyFor, EXAMPLE_SITE, type Site, textFor, writeNginx } from '#cli/services/edge/site.ts'
+import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 import { run } from './made-up.ts'
@@ -67,28 +63,100 @@ a name that nginx would read as more -> ${['--certificate', 'cert.pem', '--key',
   },
 )
 
-const DEPLOY = join(import.meta.dirname, '../../deploy')
+const ROOT = join(import.meta.dirname, '../..')
+const committed = (path: string) => readFile(join(ROOT, 'deploy', path), 'utf8')
+const FILES = [
+  'nginx/listen.conf',
+  'nginx/site.conf',
+  'nginx/deprecation.conf',
+  'nginx/proxies.conf',
+  'varnish/site.vcl',
+]
 
-test.each([
-  ['nginx/listen.conf', renderListenConf(EXAMPLE_SITE)],
-  ['nginx/site.conf', renderSiteConf(EXAMPLE_SITE)],
-  ['nginx/deprecation.conf', renderDeprecationConf(EXAMPLE_SITE)],
-  ['nginx/proxies.conf', renderProxiesConf(EXAMPLE_SITE)],
-  ['varnish/site.vcl', renderSiteVcl(EXAMPLE_SITE)],
-])(
-  'the committed file %s is what its site renders (to write it again: vitest run --update)',
-  async (path, text) => {
-    await expect(text).toMatchFileSnapshot(join(DEPLOY, path))
-  },
-)
+const OTHER_SITE: Site = {
+  store: '/srv/store',
+  tier: { host: '10.0.0.2', port: 9001 },
+  nginx: { host: '10.0.0.3', port: 9002 },
+  tls: null,
+  allowedOrigins: ['https://a.example.com'],
+  trustedProxies: ['10.0.0.0/8'],
+  deprecatedAtMs: 0,
+  sunsetAtMs: 0,
+}
 
-test('the VCL of a site names its origins literally: a dot in an origin matches a dot', () => {
-  const vcl = renderSiteVcl({ ...EXAMPLE_SITE, allowedOrigins: ['https://a.example.org'] })
-  expect(vcl).toContain(String.raw`"^(?:https://a\.example\.org)$"`)
+/** How often each value of a site that is a word of its own stands in the files of a folder. */
+async function countsIn(folder: string, site: Site) {
+  const texts = await Promise.all(FILES.map(path => readFile(join(folder, path), 'utf8')))
+  const { store, tier, nginx, allowedOrigins, trustedProxies } = site
+  const [origin = ''] = allowedOrigins
+  const words = [store, `${tier.host}:${tier.port}`, `${nginx.host}:${nginx.port}`, `"${nginx.host}"`]
+  const all = [
+    ...words,
+    `"${nginx.port}"`,
+    origin.replaceAll('.', String.raw`\.`),
+    `_from ${trustedProxies[0]};`,
+  ]
+  return all.map(word => texts.map(text => text.split(word).length - 1))
+}
+
+test('the files of a site have its values wherever the committed ones have those of the example', async () => {
+  const folder = await temporaryFolder()
+  for (const [site, name] of [
+    [EXAMPLE_SITE, 'example'],
+    [OTHER_SITE, 'other'],
+  ] as const) {
+    await writeNginx(ROOT, join(folder, name, 'nginx'), site)
+    await copyFor(site, join(ROOT, 'deploy/varnish'), join(folder, name, 'varnish'), ['site.vcl'])
+  }
+  for (const path of FILES)
+    expect(await readFile(join(folder, 'example', path), 'utf8')).toBe(await committed(path))
+  const counts = await countsIn(join(folder, 'example'), EXAMPLE_SITE)
+  expect(counts).toEqual([
+    [2, 1, 0, 0, 0],
+    [0, 1, 0, 0, 0],
+    [1, 0, 0, 0, 0],
+    [0, 0, 0, 0, 3], // one of them is the address that may purge
+    [0, 0, 0, 0, 2],
+    [0, 1, 0, 0, 1],
+    [0, 0, 0, 1, 0],
+  ])
+  expect(await countsIn(join(folder, 'other'), OTHER_SITE)).toEqual(counts.with(3, [0, 0, 0, 0, 2]))
+  expect((await countsIn(join(folder, 'other'), EXAMPLE_SITE)).flat().filter(count => count > 0)).toEqual([1])
+  expect(await readFile(join(folder, 'other/nginx/deprecation.conf'), 'utf8')).toBe(
+    `${await committed('nginx/deprecation.conf')}add_header deprecation '@0';\nadd_header sunset 'Thu, 01 Jan 1970 00:00:00 GMT';\n`,
+  )
+})
+
+const REFUSALS = {
+  unavailable: 'the service cannot be reached at the moment; ask again in a few seconds',
+  overloaded: 'too many requests of this client are being answered already; ask again in a moment',
+  bad_request: 'the request is not well-formed HTTP, or its address, headers or body are too long',
+}
+
+test('what nginx and Varnish answer themselves is as the service answers it', async () => {
+  const [conf, vcl] = await Promise.all([committed('nginx/site.conf'), committed('varnish/site.vcl')])
+  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
+  for (const [code, message] of Object.entries(REFUSALS)) {
+    const body = JSON.stringify({ error: { code, message, details: null }, meta })
+    expect(conf).toContain(`map "" $${code} { default '${body}'; }\n`)
+    if (code === 'unavailable') expect(vcl).toContain(`  synthetic("""${body}""");\n`)
+  }
+  const origin = 'https://a.example.org'
+  const exposed = corsHeaders(new Set([origin]), origin)['access-control-expose-headers']
+  expect(conf).toContain(`map $cors_origin $cors_exposed {\n  default '${exposed}';\n`)
+  expect(vcl).toContain(`    set resp.http.Access-Control-Expose-Headers = "${exposed}";\n`)
+  expect(conf).toContain(`"~^(?:${METHODS.join('|')})$" yes;`)
+})
+
+test('the VCL of a site names its origins literally: a dot in an origin matches a dot', async () => {
+  const site = { ...EXAMPLE_SITE, allowedOrigins: ['https://a.example.org'] }
+  expect(textFor(site, await committed('varnish/site.vcl'))).toContain(
+    String.raw`"^(?:https://a\.example\.org)$"`,
+  )
 })
 
 test('a site with a text that nginx would read as a variable is refused with a sentence', () => {
-  expect(() => renderListenConf({ ...EXAMPLE_SITE, store: '/srv/$5' })).toThrow(
+  expect(() => textFor({ ...EXAMPLE_SITE, store: '/srv/$5' }, '')).toThrow(
     'nginx cannot be configured with a text that has a dollar sign or a line break: /srv/$5',
   )
 })

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs'
 import { access, constants, type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Command } from 'commander'
 import type { Redis } from 'ioredis'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
@@ -15,7 +14,7 @@ import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { flushFolder } from '#storage/placing.ts'
-import { type Define, define, flag, option } from '../../options/command.ts'
+import { type Commands, define, flag, option } from '../../options/command.ts'
 import { newEpochOf, openRedis, ownRedisRuns } from '../../outside/redis-url.ts'
 import { type Runtime, UsageError } from '../../runtime.ts'
 import { startOwnRedis } from '../../services/own-redis.ts'
@@ -51,7 +50,7 @@ const REKEY_EXAMPLE = '\nExample:\n  SECRET_KEY="k2:$NEW,k1:$OLD" highwater ops 
 const EXAMPLE = '\nExample:\n  highwater ops'
 const FILE = { '<file>': 'the copy, a line of JSON for each record' }
 
-const COMMANDS: Readonly<Record<string, readonly [about: string, give: Define]>> = {
+export const BACKUP_COMMANDS: Commands = {
   backup: [
     'write everything that Redis holds of the signals to a file, while the service runs',
     define({ json }, `${EXAMPLE} backup /backups/signals-2026-11-21.jsonl`, onRedis(backup), FILE),
@@ -68,12 +67,6 @@ const COMMANDS: Readonly<Record<string, readonly [about: string, give: Define]>>
     'continue the numbers under a new epoch if the log is lost and there is no backup; stop the service first',
     define({ json, above }, `${EXAMPLE} begin-anew --above 2004`, onRedis(beginAgain)),
   ],
-}
-
-/** `highwater ops backup`, `restore`, `rekey` and `begin-anew`. */
-export function addBackup(ops: Command, runtime: Runtime): void {
-  for (const [name, [about, give]] of Object.entries(COMMANDS))
-    give(ops.command(name).description(about), runtime)
 }
 
 /** Acts on Redis itself, and prints what was done. */

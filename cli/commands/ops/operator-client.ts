@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { ifThere } from '#storage/error-code.ts'
 import type { Environment } from '../../settings/environment.ts'
-import { OPERATOR_TOKEN_FILE, readSecretFile } from '../../settings/generated-secrets.ts'
+import { readSecretFile, SECRET_FILES } from '../../settings/generated-secrets.ts'
 
 /** A test fire to a webhook takes ten seconds at most. */
 const TIMEOUT_MS = 30_000
@@ -28,7 +28,7 @@ function toError({ code, message, details }: z.output<typeof refusal>['error']):
 /** Uses OPERATOR_TOKEN, or the token that was generated on this machine. */
 export async function createOperatorClient(settings: Environment): Promise<OperatorClient> {
   const url = settings.OPERATOR_URL ?? `http://127.0.0.1:${settings.OPERATOR_PORT}`
-  const file = join(settings.DATA_FOLDER, OPERATOR_TOKEN_FILE)
+  const file = join(settings.DATA_FOLDER, SECRET_FILES.OPERATOR_TOKEN)
   const token = settings.OPERATOR_TOKEN ?? (await readTokenFile(file))
   return async (method, path, body) => {
     const headers = { authorization: `Bearer ${token}` }

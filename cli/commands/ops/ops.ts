@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { group } from '../../options/command.ts'
 import { type Runtime, UsageError } from '../../runtime.ts'
-import { addBackup, assertReadable } from './backup.ts'
+import { assertReadable, BACKUP_COMMANDS } from './backup.ts'
 import type { OperatorClient } from './operator-client.ts'
 import { type Addition, addRouteCommands, type Values } from './route-commands.ts'
-import { addSelfTest } from './self-test.ts'
+import { defineSelfTest } from './self-test.ts'
 
 const ABOUT = `
 The commands use the operator interface at OPERATOR_URL (default: OPERATOR_PORT on this machine) with OPERATOR_TOKEN (default:
@@ -25,12 +26,18 @@ const GROUPS = {
   tokens: 'the tokens of operators',
 }
 
+const OWN = group(ABOUT, {
+  'self-test': [
+    'send a receiver what it must accept and what it must refuse, and report what to fix',
+    defineSelfTest,
+  ],
+  ...BACKUP_COMMANDS,
+})
+
 /** `highwater ops`: a command for each route of the operator, and those that need no running service. */
 export function defineOps(command: Command, runtime: Runtime): void {
-  command.addHelpText('after', ABOUT)
   addRouteCommands(command, runtime, GROUPS, ADDITIONS)
-  addSelfTest(command, runtime)
-  addBackup(command, runtime)
+  OWN(command, runtime)
 }
 
 const SIGNAL_HELP = `

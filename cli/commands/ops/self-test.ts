@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { createSecretBox } from '#signals/outbox/secret-box.ts'
 import { readWebhook } from '#signals/outbox/webhooks.ts'
@@ -34,12 +33,9 @@ Examples:
 Every signal that is sent is a test and a dry run: a receiver that checks either flag does not trade on it.`
 
 /** `highwater ops self-test URL|CLIENT`: what a receiver must withstand, sent to it. */
-export function addSelfTest(ops: Command, runtime: Runtime): void {
-  const about = 'send a receiver what it must accept and what it must refuse, and report what to fix'
-  const receiver = 'its address, or a client: then address and secrets are those of its webhook'
-  const command = ops.command('self-test').description(about)
-  define(OPTIONS, EXAMPLES, selfTest, { '<receiver>': receiver })(command, runtime)
-}
+export const defineSelfTest = define(OPTIONS, EXAMPLES, selfTest, {
+  '<receiver>': 'its address, or a client: then address and secrets are those of its webhook',
+})
 
 async function selfTest(options: Options, runtime: Runtime, receiver = ''): Promise<void> {
   const { now, terminal } = runtime

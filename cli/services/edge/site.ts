@@ -1,9 +1,6 @@
-import { cp, writeFile } from 'node:fs/promises'
-import { METHODS } from 'node:http'
+import { appendFile, cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/service/headers.ts'
-import type { ErrorCode } from '#core/contract/errors.ts'
-import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
+import { DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/service/headers.ts'
 
 export type Address = { readonly host: string; readonly port: number }
 
@@ -37,7 +34,7 @@ export type Site = {
   readonly sunsetAtMs: number | null
 }
 
-/** The site of the committed files: everything on one machine. */
+/** The site of the committed files, which the files of every other are made of: everything on one machine. */
 export const EXAMPLE_SITE: Site = {
   store: '/var/lib/highwater/store',
   tier: { host: '127.0.0.1', port: 8080 },
@@ -49,49 +46,41 @@ export const EXAMPLE_SITE: Site = {
   sunsetAtMs: null,
 }
 
-/** What nginx answers itself: while the tier cannot be reached, to a client with too many requests, and to one it cannot read. */
-const REFUSALS = {
-  unavailable: 'the service cannot be reached at the moment; ask again in a few seconds',
-  overloaded: 'too many requests of this client are being answered already; ask again in a moment',
-  bad_request: 'the request is not well-formed HTTP, or its address, headers or body are too long',
-} as const satisfies Partial<Record<ErrorCode, string>>
-
-/** The body of an error that nginx or Varnish answers itself. */
-const refusal = (code: keyof typeof REFUSALS): string =>
-  JSON.stringify({
-    error: { code, message: REFUSALS[code], details: null },
-    meta: register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null),
-  })
-
-/** The headers that an allowed origin's script may read, as the tier names them. */
-function exposedHeaders(): string {
-  const [origin = ''] = DEVELOPMENT_ORIGINS
-  return corsHeaders(new Set([origin]), origin)['access-control-expose-headers'] ?? ''
-}
-
 /** Writes the configuration of nginx for a site, with the script that runs it, into a folder. `root` is that of the project. */
 export async function writeNginx(root: string, folder: string, site: Site): Promise<void> {
-  await cp(join(root, 'deploy/nginx'), folder, { recursive: true })
+  await copyFor(site, join(root, 'deploy/nginx'), folder, ['listen.conf', 'site.conf', 'proxies.conf'])
+  const headers = Object.entries(deprecationHeaders(site))
+  const lines = headers.map(([name, value]) => `add_header ${name} ${quoted(value)};\n`)
+  await appendFile(join(folder, 'deprecation.conf'), lines.join(''))
   const { tls } = site
-  const files = {
-    'listen.conf': renderListenConf(site),
-    'site.conf': renderSiteConf(site),
-    'deprecation.conf': renderDeprecationConf(site),
-    'proxies.conf': renderProxiesConf(site),
-    'tls.conf': tls === null ? '' : renderTlsConf({ ...site, tls }),
-  }
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  await writeFile(join(folder, 'tls.conf'), tls === null ? '' : renderTlsConf({ ...site, tls }))
 }
 
-/** `listen.conf`: where nginx listens, where the files are, and which version is the latest. */
-export const renderListenConf = ({ nginx, tls, store }: Site): string =>
-  [
-    ...(tls === null ? [`listen ${nginx.host}:${nginx.port};`] : secureListen(nginx, tls)),
-    `root ${quoted(store)};`,
-    'set $version none;',
-    `include ${quoted(`${store}/nginx/served.con[f]`)}; # a pattern may match no file: before the first publication`,
-    '',
-  ].join('\n')
+/** Copies a folder of configuration in whose files `names` the values of the example site stand. */
+export async function copyFor(site: Site, from: string, folder: string, names: readonly string[]) {
+  await cp(from, folder, { recursive: true })
+  for (const name of names) {
+    const path = join(folder, name)
+    await writeFile(path, textFor(site, await readFile(path, 'utf8')))
+  }
+}
+
+/** A committed text with the values of a site in the place of those of the example. */
+export function textFor(site: Site, text: string): string {
+  const own = valuesOf(site)
+  return valuesOf(EXAMPLE_SITE).reduce((rest, example, i) => rest.replaceAll(example, () => own[i]!), text)
+}
+
+/** How the committed files spell what differs between sites, each in another way. */
+const valuesOf = ({ nginx, tls, tier, store, allowedOrigins, trustedProxies }: Site): readonly string[] => [
+  tls === null ? `listen ${nginx.host}:${nginx.port};` : secureListen(nginx, tls).join('\n'),
+  quoted(store).slice(0, -1), // paths below it, too
+  `server ${tier.host}:${tier.port} `,
+  patternOf(allowedOrigins),
+  trustedProxies.map(proxy => `set_real_ip_from ${proxy};`).join('\n'),
+  `.host = "${nginx.host}";`,
+  `.port = "${nginx.port}";`,
+]
 
 /** Requests with any other name than that of the signals service get the history. */
 const secureListen = ({ host, port }: Address, { certificate, key }: Tls, isDefault = true): string[] => [
@@ -137,96 +126,6 @@ const signalsServer = (nginx: Address, tls: Tls, { name, service }: NonNullable<
   '  include signals.conf;',
   '}',
 ]
-
-/** `deprecation.conf`: the headers that follow from DEPRECATED_AT and SUNSET_AT of the tier. */
-export const renderDeprecationConf = ({ deprecatedAtMs, sunsetAtMs }: Site): string =>
-  [
-    '# add_header Deprecation and Sunset, if DEPRECATED_AT and SUNSET_AT are set in the tier.',
-    ...Object.entries(deprecationHeaders({ deprecatedAtMs, sunsetAtMs })).map(
-      ([name, value]) => `add_header ${name} ${quoted(value)};`,
-    ),
-    '',
-  ].join('\n')
-
-/** `proxies.conf`: whose X-Forwarded-For names the client. */
-export const renderProxiesConf = ({ trustedProxies }: Site): string =>
-  [
-    '# The proxies and CDNs in front of nginx: the client is the last address of X-Forwarded-For that is none of them.',
-    ...trustedProxies.map(proxy => `set_real_ip_from ${proxy};`),
-    'real_ip_header X-Forwarded-For;',
-    'real_ip_recursive on;',
-    '',
-  ].join('\n')
-
-/** `site.conf`: where the tier is, who may read from a page, and the disclaimers. */
-export function renderSiteConf(site: Site): string {
-  const { tier, store, allowedOrigins } = site
-  return [
-    'upstream highwater_tier {',
-    `  server ${tier.host}:${tier.port} max_fails=0;`,
-    '  keepalive 32;',
-    '}',
-    '',
-    '# A pattern: a map ignores the case of other keys.',
-    'map $http_origin $cors_origin {',
-    '  default "";',
-    '  "" ""; # most requests have none, and are not compared with the pattern',
-    `  "~${patternOf(allowedOrigins)}" $http_origin;`,
-    '}',
-    'map $cors_origin $cors_exposed {',
-    `  default ${quoted(exposedHeaders())};`,
-    '  "" "";',
-    '}',
-    '',
-    '# The disclaimer of each version.',
-    `map $version $disclaimer { default ""; include ${quoted(`${store}/nginx/disclaimers/*.conf`)}; }`,
-    '',
-    '# Methods that the parser of the tier knows.',
-    `map $request_method $parsed_method { default ""; "~^(?:${METHODS.join('|')})$" yes; }`,
-    '',
-    '# The answers of nginx itself: while the tier cannot be reached, to a client with too many requests, and to a request',
-    '# that it cannot read.',
-    `map "" $unavailable { default ${quoted(refusal('unavailable'))}; }`,
-    `map "" $overloaded { default ${quoted(refusal('overloaded'))}; }`,
-    `map "" $bad_request { default ${quoted(refusal('bad_request'))}; }`,
-    '',
-  ].join('\n')
-}
-
-/** `site.vcl`: the backends, purgers, allowed origins, and the answer if the service cannot be reached. */
-export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
-  [
-    'vcl 4.1;',
-    '',
-    'backend origin {',
-    `  .host = "${nginx.host}";`,
-    `  .port = "${nginx.port}";`,
-    '}',
-    '',
-    '# The same address with a probe of the tier: if the tier is down, no request waits for it.',
-    'backend tier {',
-    `  .host = "${nginx.host}";`,
-    `  .port = "${nginx.port}";`,
-    '  .probe = { .url = "/healthz"; .interval = 2s; .timeout = 2s; .window = 3; .threshold = 2; .initial = 3; }',
-    '}',
-    '',
-    'acl purgers {',
-    '  "127.0.0.1";',
-    '  "::1";',
-    '}',
-    '',
-    'sub allow_origin {',
-    `  if (req.http.Origin ~ "${patternOf(allowedOrigins)}") {`,
-    '    set resp.http.Access-Control-Allow-Origin = req.http.Origin;',
-    `    set resp.http.Access-Control-Expose-Headers = "${exposedHeaders()}";`,
-    '  }',
-    '}',
-    '',
-    'sub write_unavailable {',
-    `  synthetic("""${refusal('unavailable')}""");`,
-    '}',
-    '',
-  ].join('\n')
 
 /** A word of nginx's configuration. A dollar sign cannot be escaped there. */
 function quoted(text: string): string {

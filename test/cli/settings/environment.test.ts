@@ -13,6 +13,7 @@ const DEFAULTS = {
   DATA_FOLDER: '/srv/data',
   STORE_URL: 'file:///srv/data/store',
   PRIVATE_STORE_URL: 'file:///srv/data/store.private',
+  isPrivateNamed: false,
   s3: { endpoint: null, region: 'us-east-1', credentials: null },
   AWS_ENDPOINT_URL_S3: null,
   AWS_ENDPOINT_URL: null,
