@@ -126,17 +126,11 @@ export async function establish(target: Target, options: ConnectOptions): Promis
 async function addressesOf(host: string, resolveHost: ResolveHost, expired: AbortSignal) {
   if (isIP(host) !== 0) return [host]
   if (isLocalhost(host)) return ['127.0.0.1', '::1']
-  const silence = once(expired, 'abort').then(() => ({ kind: 'unanswered' as const }))
-  const resolution = await Promise.race([resolveHost(host), silence])
-  switch (resolution.kind) {
-    case 'found':
-      if (resolution.addresses.length === 0) throw new AttemptError('name_unknown')
-      return resolution.addresses
-    case 'unknown':
-      throw new AttemptError('name_unknown')
-    case 'unanswered':
-      throw new AttemptError('resolver_down')
-  }
+  const silence = once(expired, 'abort').then(() => 'unanswered' as const)
+  const found = await Promise.race([resolveHost(host), silence])
+  if (found === 'unanswered') throw new AttemptError('resolver_down')
+  if (found === 'unknown' || found.length === 0) throw new AttemptError('name_unknown')
+  return found
 }
 
 /** Plain text stays on this machine, whatever the name resolves to. */
