@@ -185,16 +185,14 @@ const UNREACHED =
 
 const skipped = ([name]: Case): Finding => ({ name, verdict: 'skipped', told: 'not sent', advice: '' })
 
+const SLOW = `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower receivers are served after the others`
+
 function promptness(totalMs: number): Finding {
+  const found = { name: 'an answer at once', told: `it took ${totalMs} ms` }
   const isPrompt = totalMs <= SUSPECT_AFTER_MS
-  return {
-    name: 'an answer at once',
-    verdict: isPrompt ? 'passed' : 'failed',
-    told: `it took ${totalMs} ms`,
-    advice: isPrompt
-      ? ''
-      : `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower receivers are served after the others`,
-  }
+  return isPrompt
+    ? { ...found, verdict: 'passed', advice: '' }
+    : { ...found, verdict: 'failed', advice: SLOW }
 }
 
 /** A complete 4xx is a refusal; 5xx, redirects and broken answers are neither. */

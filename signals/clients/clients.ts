@@ -187,8 +187,7 @@ function assertAliases({ aliases = [], add = [] }: EntitlementChange, programAli
 }
 
 function entitled(client: Client, { aliases, add = [], remove = [], program }: EntitlementChange): Client {
-  const wanted = new Set([...(aliases ?? client.aliases), ...add])
-  for (const alias of remove) wanted.delete(alias)
+  const wanted = new Set([...(aliases ?? client.aliases), ...add]).difference(new Set(remove))
   if (wanted.size > MOST_ALIASES) {
     const reason = `${wanted.size} aliases are more than the ${MOST_ALIASES} that a client may have`
     throw invalidParameter('aliases', String(wanted.size), reason)

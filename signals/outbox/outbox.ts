@@ -117,9 +117,7 @@ export async function readAttempts(redis: Redis, seq: number, client: string): P
 /** The first `most` clients of a lane that are owed anything, by the time they are due. */
 export async function readSchedule(redis: Redis, lane: Lane, most: number) {
   const flat = await askRedis(() => redis.zrange(keys.SCHEDULES[lane], 0, String(most - 1), 'WITHSCORES'))
-  const found: { readonly client: string; readonly atMs: number }[] = []
-  for (let i = 0; i < flat.length; i += 2) found.push({ client: flat[i]!, atMs: Number(flat[i + 1]) })
-  return found
+  return flat.flatMap((client, i) => (i % 2 === 0 ? { client, atMs: Number(flat[i + 1]) } : []))
 }
 
 export async function dueCounts(redis: Redis, nowMs: number): Promise<Readonly<Record<Lane, number>>> {
