@@ -210,10 +210,6 @@ async function ready(
 
 const START = 'HTTP/1.1 100 '
 
-/** Where the status is, and the first digit of `100 Continue`: most answers are decided by it. */
-const STATUS_AT = START.indexOf('100')
-const CLASS_1 = '1'.charCodeAt(0)
-
 /** The reason may be missing, with the blank before it. */
 const CONTINUE = /^HTTP\/1\.1 100[ \r]/
 
@@ -231,10 +227,6 @@ function skipContinue(socket: Socket): Socket {
     for (;;) {
       const chunk: Buffer | null = read(size)
       if (chunk === null || socket.bytesWritten === begunAt) return chunk
-      if (held.length === 0 && chunk.length > START.length && chunk[STATUS_AT] !== CLASS_1) {
-        begunAt = socket.bytesWritten
-        return chunk
-      }
       held = afterContinue(held.length === 0 ? chunk : Buffer.concat([held, chunk]))
       if (isUndecided(held)) continue
       begunAt = socket.bytesWritten
