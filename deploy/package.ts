@@ -34,7 +34,6 @@ const LEFT_OUT = [
   'pages/browser/*.ts',
   'pages/browser/tsconfig.json',
   'cli/link-node.mjs',
-  'signals/prom-client.d.ts',
   '**/__pycache__/**',
 ]
 

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import type { RateLimiterRes } from 'rate-limiter-flexible'
 
 /** Addresses remembered: about a megabyte. Counting does not slow down an attacker with more. */
 const MOST_ADDRESSES = 10_000
 
 /** How often an address was counted in its window, this time included, and how long the window lasts. */
-export type Count = { readonly count: number; readonly msLeft: number }
+export type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
 
 type Window = { readonly startedMs: number; count: number }
 
@@ -22,6 +23,6 @@ export function createAddressCounts(windowMs: number, elapsed: () => number) {
     window.count++
     windows.set(address, window)
     // In this order a window that has just begun lasts exactly windowMs.
-    return { count: window.count, msLeft: windowMs - (now - window.startedMs) }
+    return { consumedPoints: window.count, msBeforeNext: windowMs - (now - window.startedMs) }
   }
 }

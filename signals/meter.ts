@@ -1,8 +1,13 @@
 // What Prometheus reads of a process: counters and histograms of its events, and gauges that are read at each scrape.
-import Counter from 'prom-client/lib/counter.js'
-import Gauge from 'prom-client/lib/gauge.js'
-import Histogram from 'prom-client/lib/histogram.js'
-import Registry from 'prom-client/lib/registry.js'
+import { createRequire } from 'node:module'
+import type * as prom from 'prom-client'
+
+/** Loads a part of prom-client: the whole package brings all of OpenTelemetry with it. */
+const load = createRequire(import.meta.url)
+const Counter: typeof prom.Counter = load('prom-client/lib/counter.js')
+const Gauge: typeof prom.Gauge = load('prom-client/lib/gauge.js')
+const Histogram: typeof prom.Histogram = load('prom-client/lib/histogram.js')
+const Registry: typeof prom.Registry = load('prom-client/lib/registry.js')
 
 /** The labels and the value of each series of a gauge; empty while there is none. */
 export type Series = readonly (readonly [labels: Readonly<Record<string, string | number>>, value: number])[]
@@ -43,8 +48,8 @@ export function createMeter<State>(
       },
     })
   return {
-    counter: (name: string, help: string, labelNames: string[] = [], collect?: (this: Counter) => void) =>
-      new Counter({ name: nameOf(name), help, labelNames, registers, ...(collect && { collect }) }),
+    counter: (name: string, help: string, labels: string[] = [], collect?: (this: prom.Counter) => void) =>
+      new Counter({ name: nameOf(name), help, labelNames: labels, registers, ...(collect && { collect }) }),
     histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
       new Histogram({ name: nameOf(name), help, labelNames, buckets, registers }),
     async read() {

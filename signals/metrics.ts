@@ -28,21 +28,15 @@ export function createMetrics(
   return { ...createEventMetrics(meter), read: meter.read }
 }
 
-/** `overview` is null if Redis does not answer, or does not have the log that was written. */
-type State = {
-  readonly overview: Overview | null
-  readonly isLost: boolean
-  readonly diskUsed: number | null
-}
+/** `found` is the error if Redis does not answer, or does not have the log that was written. */
+type State = { readonly found: Overview | LogGoneError | RedisDownError; readonly diskUsed: number | null }
 
 async function readState(read: () => Promise<Overview>, diskUsed: number | null): Promise<State> {
-  try {
-    return { overview: await read(), isLost: false, diskUsed }
-  } catch (error) {
-    const isLost = error instanceof LogGoneError
-    if (isLost || error instanceof RedisDownError) return { overview: null, isLost, diskUsed }
+  const found = await read().catch((error: unknown) => {
+    if (error instanceof LogGoneError || error instanceof RedisDownError) return error
     throw error
-  }
+  })
+  return { found, diskUsed }
 }
 
 function createEventMetrics({ counter, histogram: histogramOf }: ReturnType<typeof createMeter>) {
@@ -133,11 +127,11 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
 
 /** Those that are there whatever could be read. */
 const STATE_GAUGES: Gauges<State> = [
-  ['redis_up', '1 where Redis answers.', s => one(s.overview !== null || s.isLost)],
+  ['redis_up', '1 where Redis answers.', s => one(!(s.found instanceof RedisDownError))],
   [
     'log_lost',
     '1 where Redis answers and does not have the log that was written.',
-    s => one(s.overview === null && !s.isLost ? null : s.isLost),
+    s => one(s.found instanceof RedisDownError ? null : s.found instanceof LogGoneError),
   ],
   [
     'redis_disk_used_ratio',
@@ -146,6 +140,6 @@ const STATE_GAUGES: Gauges<State> = [
   ],
   ...GAUGES.map(
     ([name, help, read]) =>
-      [name, help, (s: State) => (s.overview === null ? [] : read(s.overview))] as const,
+      [name, help, ({ found }: State) => (found instanceof Error ? [] : read(found))] as const,
   ),
 ]

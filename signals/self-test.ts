@@ -17,14 +17,11 @@ type SelfTestOrder = {
   readonly nowMs: number
 }
 
-type Case = {
-  readonly name: string
-  /** 2xx, 4xx, or either, which is only reported. */
-  readonly expected: 'accepted' | 'refused' | 'either'
-  /** What to fix if the receiver answers otherwise; for `either`, what its choice means. */
-  readonly advice: string
-  readonly post: Post
-}
+/**
+ * `expected` is 2xx, 4xx, or either, which is only reported. The advice says what to fix if the receiver answers otherwise; for
+ * `either`, what its choice means.
+ */
+type Case = readonly [name: string, expected: 'accepted' | 'refused' | 'either', advice: string, post: Post]
 
 /** More than the five minutes that Standard Webhooks allows. */
 const STALE_MS = 10 * 60_000
@@ -48,14 +45,14 @@ const FURTHER_FIELDS = 'let further fields through: they may come one day'
  * The cases in the order in which they are sent. Every signal is a test and a dry run with a low number, so that a
  * receiver which looks only at numbers does not take it for the newest.
  */
-export const selfTestCases = (order: SelfTestOrder): readonly Case[] =>
-  [...acceptedCases(order), ...rotationCases(order), ...refusedCases(order), staleCase(order)].map(
-    ([name, expected, advice, post]) => ({ name, expected, advice, post }),
-  )
+export const selfTestCases = (order: SelfTestOrder): readonly Case[] => [
+  ...acceptedCases(order),
+  ...rotationCases(order),
+  ...refusedCases(order),
+  staleCase(order),
+]
 
-type Row = readonly [Case['name'], Case['expected'], Case['advice'], Post]
-
-function acceptedCases(order: SelfTestOrder): Row[] {
+function acceptedCases(order: SelfTestOrder): Case[] {
   const first = signalOf(order, 1)
   const [good, again] = [postOf(order, first), postOf(order, first, { attempt: 2 })]
   const [second, third] = [2, 3].map(seq => postOf(order, signalOf(order, seq)))
@@ -72,7 +69,7 @@ function acceptedCases(order: SelfTestOrder): Row[] {
   ]
 }
 
-function rotationCases(order: SelfTestOrder): Row[] {
+function rotationCases(order: SelfTestOrder): Case[] {
   const { secret, oldSecret } = order
   if (oldSecret === null) return []
   const signedBy = (...secrets: string[]) => postOf(order, signalOf(order, 1), {}, secrets)
@@ -82,7 +79,7 @@ function rotationCases(order: SelfTestOrder): Row[] {
   ]
 }
 
-function refusedCases(order: SelfTestOrder): Row[] {
+function refusedCases(order: SelfTestOrder): Case[] {
   const good = postOf(order, signalOf(order, 1))
   const { 'x-signature': single = '', 'webhook-signature': standard = '', ...bare } = good.headers
   const half = { ...bare, 'x-signature': single.slice(0, 39), 'webhook-signature': standard.slice(0, 25) }
@@ -95,7 +92,7 @@ function refusedCases(order: SelfTestOrder): Row[] {
   ]
 }
 
-const staleCase = (order: SelfTestOrder): Row => [
+const staleCase = (order: SelfTestOrder): Case => [
   'a delivery of ten minutes ago',
   'either',
   'refused where webhook-timestamp is verified (Standard Webhooks), accepted by X-Signature, which has no time in it: ' +
@@ -163,12 +160,12 @@ export async function runCases(cases: readonly Case[], sender: Pick<Sender, 'sen
   const findings: Finding[] = []
   for (const each of cases) {
     const isFirst = findings.length === 0
-    const outcome = await sender.send(each.post)
+    const outcome = await sender.send(each[3])
     const found = findingOf(each, outcome)
     if (isFirst && (outcome.kind === 'ourFault' || outcome.status === null))
       return [{ ...found, advice: UNREACHED }, ...cases.slice(1).map(skipped)] // its own subject does not matter yet
     findings.push(found)
-    if (isFirst && outcome.kind === 'delivered') findings.push(promptness(outcome.totalMs))
+    if (isFirst && outcome.kind === 'delivered') findings.push(promptness(outcome.total_ms))
   }
   return findings
 }
@@ -176,7 +173,7 @@ export async function runCases(cases: readonly Case[], sender: Pick<Sender, 'sen
 export const isFit = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict === 'passed' || verdict === 'noted')
 
-function findingOf({ name, expected, advice }: Case, outcome: Outcome): Finding {
+function findingOf([name, expected, advice]: Case, outcome: Outcome): Finding {
   const answer = answerOf(outcome)
   const isNoted = expected === 'either' && answer !== 'neither'
   const verdict = isNoted ? 'noted' : answer === expected ? 'passed' : 'failed'
@@ -186,18 +183,16 @@ function findingOf({ name, expected, advice }: Case, outcome: Outcome): Finding 
 const UNREACHED =
   'start the receiver, and see that its address, its port and its certificate can be reached from here'
 
-const skipped = ({ name }: Case): Finding => ({ name, verdict: 'skipped', told: 'not sent', advice: '' })
+const skipped = ([name]: Case): Finding => ({ name, verdict: 'skipped', told: 'not sent', advice: '' })
+
+const SLOW = `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower receivers are served after the others`
 
 function promptness(totalMs: number): Finding {
+  const found = { name: 'an answer at once', told: `it took ${totalMs} ms` }
   const isPrompt = totalMs <= SUSPECT_AFTER_MS
-  return {
-    name: 'an answer at once',
-    verdict: isPrompt ? 'passed' : 'failed',
-    told: `it took ${totalMs} ms`,
-    advice: isPrompt
-      ? ''
-      : `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower receivers are served after the others`,
-  }
+  return isPrompt
+    ? { ...found, verdict: 'passed', advice: '' }
+    : { ...found, verdict: 'failed', advice: SLOW }
 }
 
 /** A complete 4xx is a refusal; 5xx, redirects and broken answers are neither. */

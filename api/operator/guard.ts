@@ -42,7 +42,7 @@ export function createTokenCheck({ token, redis, clock, pause, onGuessing }: Ope
     const all = await listOperators(redis)
     const holder = all.find(({ digest }) => matchesDigest(given, digest))
     if (holder !== undefined) return holder
-    const { count } = add('') // one count for all addresses: only wrong tokens are delayed
+    const { consumedPoints: count } = add('') // one count for all addresses: only wrong tokens are delayed
     if (count <= MOST_WRONG_TOKENS) return null
     onGuessing(count)
     if (waiting >= MOST_WAITING_TOKENS)

@@ -8,7 +8,7 @@ import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { TIMEFRAME_MS } from '#pipeline/book/timeframe.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
-import { lastPublicDay, missingBars } from '#pipeline/night/data-window.ts'
+import { lastDayOf, missingBars } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import { openDays, withLiveRecords } from '#static-build/open-days.ts'
 import {
@@ -109,7 +109,7 @@ async function begin(order: OpenOrder, runtime: Runtime) {
   const planned = await plannedVersion(privateStore, order.fleet)
   const version = order.version ?? planned ?? toIsoInstant(runtime.now())
   const window = windowOf(order, runtime)
-  const windowEnd = toIsoDate(lastPublicDay(book, window))
+  const windowEnd = toIsoDate(lastDayOf(book, window))
   await assertClock(store, runtime.now())
   assertNotAhead(version, runtime.now())
   await assertSignedHead(store, order.signer, order.consent)

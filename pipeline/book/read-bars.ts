@@ -107,28 +107,15 @@ function explainRange({ o, h, l, c }: Bar): string[] {
   ]
 }
 
-/** What a line of a table of bars is; `why` is a sentence. */
-type BarLine =
-  | { readonly kind: 'header' }
-  | { readonly kind: 'bar'; readonly bar: Bar }
-  | { readonly kind: 'fault'; readonly why: string }
-
 /** Reads a table of bars line by line, header first, by the rules of `readBars`. The caller checks the order of the rows. */
-export function createBarReader(timeframe: Timeframe): (line: string) => BarLine {
-  let found: BarLine
+export function createBarReader(timeframe: Timeframe): (line: string) => Bar | string | null {
+  const read = createRowReader(COLUMNS)
   let rows = 0
-  const onRow = (fields: readonly string[]): void => {
-    const bar = toBar(fields, parseMoment)
-    const why = explainBar(fields, bar, timeframe).join('; ')
-    found = why === '' ? { kind: 'bar', bar } : { kind: 'fault', why }
-  }
-  const onLine = createRowReader(COLUMNS, onRow, why => {
-    found = { kind: 'fault', why }
-    return null
-  })
+  /** A bar, or why the line is none; null for the header. */
   return line => {
-    found = { kind: 'header' }
-    onLine(line, ++rows)
-    return found
+    const fields = read(line, ++rows)
+    if (fields === null || typeof fields === 'string') return fields
+    const bar = toBar(fields, parseMoment)
+    return explainBar(fields, bar, timeframe).join('; ') || bar
   }
 }

@@ -1,6 +1,6 @@
 import { NO_LAST_BREAK, readLines, splitLine, UnreadableFile } from '../table/lines.ts'
 import { got } from './field.ts'
-import { placeOf, type Reading, type Report, reporterOf } from './reading.ts'
+import { placeOf, type Reading, reporterOf } from './reading.ts'
 
 /**
  * Reads a CSV file of the book, plain or gzip, and hands each row on as its fields in the order of `columns`.
@@ -18,7 +18,12 @@ export async function readTable(
 ): Promise<void> {
   if (imported !== undefined) return imported.forEach(({ fields, row }) => void onRow(fields, row))
   const report = reporterOf(reading, path)
-  const onLine = createRowReader(columns, onRow, report)
+  const read = createRowReader(columns)
+  const onLine = (line: string, row: number): void => {
+    const found = read(line, row)
+    if (typeof found === 'string') report(found, row)
+    else if (found !== null) onRow(found, row)
+  }
   try {
     const { bytes, sha256, lines, openLine } = await readLines(placeOf(reading, path), onLine)
     if (openLine !== null) throw new UnreadableFile(NO_LAST_BREAK, lines + 1)
@@ -37,14 +42,20 @@ type OnRow = (fields: readonly string[], row: number) => void
 /** Texts in the order of the columns. */
 export type TableRows = readonly { readonly fields: readonly string[]; readonly row: number }[]
 
-/** Takes the lines of a table one by one: the first is its header; under a bad header no row is checked. */
-export function createRowReader(columns: Columns, onRow: OnRow, report: Report) {
+/**
+ * Reads the lines of a table one by one: the first is its header, and under a bad header no row is checked. Returns the fields of a
+ * row, what is wrong with a line, or null.
+ */
+export function createRowReader(columns: Columns) {
   let header: Header | null = null
-  return (line: string, row: number): void => {
+  return (line: string, row: number): readonly string[] | string | null => {
     const fields = splitLine(line)
-    if (row === 1) header = toHeader(fields ?? [], columns) ?? report(explainHeader(line, columns), row)
-    else if (header !== null && fields?.length === header.names.length) onRow(header.arrange(fields), row)
-    else if (header !== null) report(explainLength(line, fields, header), row)
+    if (row === 1) header = toHeader(fields ?? [], columns)
+    if (header === null) return row === 1 ? explainHeader(line, columns) : null
+    if (row === 1) return null
+    return fields?.length === header.names.length
+      ? header.arrange(fields)
+      : explainLength(line, fields, header)
   }
 }
 

@@ -1,17 +1,12 @@
 import { prepareProgram, programProblems } from '#core/program/prepare-program.ts'
-import type { ProgramData } from '#core/program/program.ts'
 import type { Bars } from '#core/replay/bars.ts'
 import type { Book, BookProgram, SoundParts } from '../book/book.ts'
-import { BookError, type Problem } from '../book/problem.ts'
+import type { Problem } from '../book/problem.ts'
 import { cutBars, lastCompleteDay, type WindowOptions } from './data-window.ts'
 
-/** Null without a program. Throws a BookError with all that is wrong. On this thread: it takes tenths of a second, once a night. */
-export function computeProgram(book: Book, options: WindowOptions): ProgramData | null {
-  if (book.program === null) return null
-  const problems = programFaults(book, options)
-  if (problems.length > 0) throw new BookError(book.dir, problems)
-  return prepareProgram(book.program.plan, happenedBars(book.program, options))
-}
+/** Null without a program. Its bars are sound, see `programFaults`. On this thread: it takes tenths of a second, once a night. */
+export const computeProgram = ({ program }: Pick<Book, 'program'>, options: WindowOptions) =>
+  program && prepareProgram(program.plan, happenedBars(program, options))
 
 /** What is wrong with the bars of a program that was read: missing ones, volumes that cannot be. */
 export const programFaults = ({ program }: Pick<SoundParts, 'program'>, options: WindowOptions): Problem[] =>

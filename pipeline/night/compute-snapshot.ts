@@ -23,7 +23,7 @@ import type { ModuleFile } from '../modules/realm.ts'
 import { acceptedFindings, judgeRecords } from '../report/data-report.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy, StrategyTask } from './compute-strategy.ts'
-import { cutBars, lastPublicDay, type WindowOptions } from './data-window.ts'
+import { cutBars, lastDayOf, type WindowOptions } from './data-window.ts'
 import type { Refused } from './histories.ts'
 import { type Parts, type Ran, type RunOptions, runStrategies } from './run-strategies.ts'
 import { createThreads, type Threads } from './threads.ts'
@@ -51,7 +51,7 @@ export type Night = Awaited<ReturnType<typeof computeSnapshot>>
 
 /** Computes dataset and program of a book, the same on threads or a fleet. Throws a BookError with all that is wrong. */
 export async function computeSnapshot(book: Book, options: NightOptions) {
-  const lastDay = lastPublicDay(book, options)
+  const lastDay = lastDayOf(book, options)
   const program = computeProgram(book, options)
   const threads = createThreads(options.threads)
   const computer = options.fleet ?? computerOn(threads, options)

@@ -3,7 +3,7 @@ import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import type { TvStatus } from '#core/contract/payloads/strategy.ts'
 import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
 import type { Benchmark, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
-import { SIDES } from '#core/dataset/snapshot-files.ts'
+import { SIDES, TRADE_FLOATS } from '#core/dataset/snapshot-files.ts'
 import { splitFigures } from '#core/figures/figure.ts'
 import { completeWeeks, lastDay, type Series } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
@@ -155,21 +155,14 @@ function refusedAbove(
 
 /** The columns of the snapshot; what is unknown is NaN. */
 function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
-  const floats = (at: (trade: ClosedTrade) => number | null): Float64Array =>
-    Float64Array.from(trades.map(trade => at(trade) ?? Number.NaN))
+  const rows = trades.map(trade => ({ ...trade, notional_return: trade.return_per_notional }))
+  const floats = TRADE_FLOATS.map(name => [name, Float64Array.from(rows, row => row[name] ?? Number.NaN)])
   /** A ledger may close a trade without saying why: then it was the strategy's own signal. */
   const codeOf = ({ exit_reason }: ClosedTrade): number => EXIT_REASONS.indexOf(exit_reason ?? 'signal')
   return {
     side: { codes: Uint8Array.from(trades, ({ side }) => SIDES.indexOf(side)), words: SIDES },
-    entry_time: floats(trade => trade.entry_time),
-    entry_price: floats(trade => trade.entry_price),
-    exit_time: floats(trade => trade.exit_time),
-    exit_price: floats(trade => trade.exit_price),
     exit_reason: { codes: Uint8Array.from(trades, codeOf), words: EXIT_REASONS },
-    notional_return: floats(trade => trade.return_per_notional),
-    account_return: floats(trade => trade.account_return),
-    leverage: floats(trade => trade.leverage),
-    stop: floats(trade => trade.stop),
+    ...(Object.fromEntries(floats) as Record<(typeof TRADE_FLOATS)[number], Float64Array>), // the same names
   }
 }
 

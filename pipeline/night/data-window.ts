@@ -3,9 +3,9 @@ import { lastDay } from '#core/figures/series.ts'
 import { type Bars, endOfBars, type Funding, sliceBars } from '#core/replay/bars.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import { endOfFunding, FUNDING_JITTER_MS } from '#core/replay/funding-coverage.ts'
-import type { BarsFile, Book, SoundParts, StrategyEntry } from '../book/book.ts'
+import type { BarsFile, SoundParts, StrategyEntry } from '../book/book.ts'
 import { counted } from '../book/field.ts'
-import { BookError, type Problem } from '../book/problem.ts'
+import type { Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 import { STALE_MS } from '../book/timeframe.ts'
 
@@ -14,18 +14,6 @@ export type WindowOptions = {
   /** The last day of a build of the past; null for a build of now. */
   readonly asOf: EpochDay | null
   readonly allowStale: boolean
-}
-
-/**
- * The last day of the public window: the last UTC day that is complete in every set of bars and in the
- * funding of every instrument (or, in a book without bars, the latest day reported), no later than `asOf`,
- * less the embargo. Throws if `assertOver` does, and a BookError with everything that `windowProblems` finds.
- */
-export function lastPublicDay(book: Book, options: WindowOptions): EpochDay {
-  assertOver(options)
-  const problems = windowProblems(book, options)
-  if (problems.length > 0) throw new BookError(book.dir, problems)
-  return lastDayOf(book, options)
 }
 
 /** Throws for an as-of day that is not over: its data cannot be whole yet. */
@@ -48,7 +36,11 @@ export function windowProblems(book: SoundParts, options: WindowOptions): Proble
   ]
 }
 
-/** The last public day of the sound parts: unknown parts of a book end no window. */
+/**
+ * The last day of the public window: the last UTC day that is complete in every set of bars and in the
+ * funding of every instrument (or, in a book without bars, the latest day reported), no later than `asOf`,
+ * less the embargo. Unknown parts of a book end no window. What keeps it from being built is found by `examineBook`.
+ */
 export function lastDayOf(book: SoundParts, { asOf }: WindowOptions): EpochDay {
   const ends = [
     ...barsInUse(book).map(({ bars }) => lastCompleteDay(bars)),

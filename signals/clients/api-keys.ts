@@ -76,10 +76,8 @@ export async function revokeKey(redis: Redis, keyId: string): Promise<Revoked | 
 export async function listKeys(redis: Redis, client: string): Promise<readonly ApiKey[]> {
   const ids = await askRedis(() => redis.smembers(keys.clientKeysKey(client)))
   const records = await Promise.all(ids.map(id => askRedis(() => redis.hgetall(keys.apiKeyKey(id)))))
-  return records
-    .map((record, i) => ({ id: ids[i]!, record }))
-    .filter(({ record }) => Object.keys(record).length > 0) // revoked meanwhile
-    .map(({ id, record }) => ({ id, ...storedKey.parse(record) }))
+  return ids
+    .flatMap((id, i) => (records[i]!.client === undefined ? [] : { id, ...storedKey.parse(records[i]) })) // revoked meanwhile
     .sort((a, b) => a.number - b.number)
     .map(({ number: _, ...key }) => key)
 }

@@ -187,8 +187,8 @@ function assertAliases({ aliases = [], add = [] }: EntitlementChange, programAli
 }
 
 function entitled(client: Client, { aliases, add = [], remove = [], program }: EntitlementChange): Client {
-  const wanted = new Set([...(aliases ?? client.aliases), ...add])
-  for (const alias of remove) wanted.delete(alias)
+  const asked = [...(aliases ?? client.aliases), ...add]
+  const wanted = new Set(asked.filter(alias => !remove.includes(alias)))
   if (wanted.size > MOST_ALIASES) {
     const reason = `${wanted.size} aliases are more than the ${MOST_ALIASES} that a client may have`
     throw invalidParameter('aliases', String(wanted.size), reason)

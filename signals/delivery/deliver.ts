@@ -222,7 +222,7 @@ function webhookAfter(
   outcome: Answered,
 ): Pick<Settlement, 'webhook'> & { readonly events: readonly DeliveryEvent[] } {
   const moved = conditionAfter(condition, seq, outcome, now(), waits.probeMs)
-  const isSlow = outcome.kind === 'failed' || outcome.totalMs > SUSPECT_AFTER_MS
+  const isSlow = outcome.kind === 'failed' || outcome.total_ms > SUSPECT_AFTER_MS
   const lane = isSlow ? 'slow' : 'fast'
   if (lane === before && isSame(moved.condition, condition)) return { webhook: null, events: [] }
   const isBack = condition.breaker.kind === 'open' && outcome.kind === 'delivered'

@@ -168,21 +168,17 @@ function giveUp(): never {
   throw new Error('the service was stopped while Redis was away: a signal that was sent is sent again')
 }
 
-/** Runs something so long after its last end, again and again; returns a function that stops it. */
+/** Runs something so long after its last end, again and again until the service stops; returns a function that stops its timer. */
 function repeat(
-  { onError }: DeliveryParts,
+  { onError, isStopping }: DeliveryParts,
   everyMs: number,
   run: () => Promise<void>,
   startTimer: StartTimer,
 ): () => void {
-  let isOver = false
   let stopTimer = (): void => {}
   const wait = (): void => {
-    if (!isOver) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
+    if (!isStopping()) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))
   }
   wait()
-  return () => {
-    isOver = true
-    stopTimer()
-  }
+  return () => stopTimer()
 }

@@ -137,8 +137,8 @@ local function release(client, at)
   return {'later', at}
 end
 
-local function promote(client, now)
-  for _, seq in ipairs(redis.call('ZRANGEBYSCORE', waiting(client), '-inf', now, 'LIMIT', 0, ${PROMOTED_AT_ONCE})) do
+local function promote(client, until_ms, most)
+  for _, seq in ipairs(redis.call('ZRANGEBYSCORE', waiting(client), '-inf', until_ms, 'LIMIT', 0, most)) do
     redis.call('ZREM', waiting(client), seq)
     redis.call('ZADD', ready(client), seq, seq)
   end
@@ -157,7 +157,7 @@ local function find(client, now, known, known_probe)
     probe = redis.call('HGET', webhook(client), 'probe_at') or ''
   end
   if probe ~= '' and tonumber(now) < tonumber(probe) then return release(client, probe) end
-  if first ~= '' then promote(client, now) end
+  if first ~= '' then promote(client, now, ${PROMOTED_AT_ONCE}) end
   if first ~= '' or probe ~= '' then
     seq = redis.call(probe ~= '' and 'ZREVRANGE' or 'ZRANGE', ready(client), 0, 0)[1]
   end
@@ -219,11 +219,6 @@ local function move(client, to)
   revise(client)
 end
 
-local function hasten(client)
-  for _, late in ipairs(redis.call('ZRANGE', waiting(client), 0, -1)) do redis.call('ZADD', ready(client), late, late) end
-  redis.call('DEL', waiting(client))
-end
-
 local function is_late_success(there, state)
   if not there or state == '' then return false end
   local old, new = cjson.decode(there), cjson.decode(state)
@@ -245,7 +240,7 @@ local function run(client, token, now, seq, was, state, due, attempt, moved, lea
   if moved ~= '' then
     local to = cjson.decode(moved)
     move(client, to)
-    if to.hurries == '1' then hasten(client) end
+    if to.hurries == '1' then promote(client, '+inf', -1) end
   end
 
   if redis.call('GET', flight(client)) ~= token then return {verdict, {'busy'}} end

@@ -21,14 +21,11 @@ export type Feed = {
   readonly bars: (stop: AbortSignal) => AsyncIterable<Bar>
 }
 
-/** A line of a table of bars. */
-type BarRow =
-  | { readonly kind: 'header' }
-  | { readonly kind: 'bar'; readonly bar: Bar }
-  | { readonly kind: 'fault'; readonly why: string }
-
-/** Creates a reader of one table of bars in the format of the book; its first line is the header. */
-export type NewBarReader = () => (line: string) => BarRow
+/**
+ * Creates a reader of one table of bars in the format of the book. Of a line it returns the bar, or why it is none; null for the
+ * first, the header.
+ */
+export type NewBarReader = () => (line: string) => Bar | string | null
 
 /** Resolves after so many milliseconds, or when stopped. */
 export type Pause = (ms: number, stop: AbortSignal) => Promise<void>
@@ -89,20 +86,20 @@ function parseBars(path: string, text: string, newReader: NewBarReader): Bar[] {
   const known = new Set<number>()
   for (const [i, line] of text.split('\n').slice(0, -1).entries()) {
     const row = read(line)
-    if (row.kind === 'bar' && known.has(row.bar.t)) continue
-    const why = row.kind === 'fault' ? row.why : row.kind === 'bar' ? orderFault(bars.at(-1), row.bar) : null
-    if (why !== null) throw new Error(`${path}:${i + 1}: ${why}; restore this file, nothing else writes it`)
-    if (row.kind !== 'bar') continue
-    bars.push(row.bar)
-    known.add(row.bar.t)
+    if (row === null || (typeof row === 'object' && known.has(row.t))) continue
+    const bar = typeof row === 'object' ? inOrder(bars.at(-1), row) : row
+    if (typeof bar === 'string')
+      throw new Error(`${path}:${i + 1}: ${bar}; restore this file, nothing else writes it`)
+    bars.push(bar)
+    known.add(bar.t)
   }
   return bars
 }
 
-const orderFault = (before: Bar | undefined, { t }: Bar): string | null =>
-  before === undefined || t > before.t
-    ? null
-    : `expected a bar later than the one before, got ${toIsoInstant(t)}`
+const inOrder = (before: Bar | undefined, bar: Bar): Bar | string =>
+  before === undefined || bar.t > before.t
+    ? bar
+    : `expected a bar later than the one before, got ${toIsoInstant(bar.t)}`
 
 const toLine = ({ t, o, h, l, c, v }: Bar): string =>
   `${toIsoInstant(t)},${o},${h},${l},${c},${Number.isNaN(v) ? '' : v}\n`

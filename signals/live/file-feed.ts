@@ -77,8 +77,8 @@ async function* barsOfChunks(name: string, chunks: AsyncIterable<Buffer>, newRea
     for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
       lines++
       const row = read(bytes.toString('utf8', start, end).replace(/\r$/, ''))
-      if (row.kind === 'fault') throw new FeedError(name, `line ${lines}: ${row.why}`)
-      if (row.kind === 'bar') yield row.bar
+      if (typeof row === 'string') throw new FeedError(name, `line ${lines}: ${row}`)
+      if (row !== null) yield row
       start = end + 1
     }
     rest = bytes.subarray(start)

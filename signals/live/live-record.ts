@@ -175,24 +175,15 @@ export const eventOf = (event: SealEvent['event'], alias: string, { by, atMs, wh
  * Halts a strategy, or all if `alias` is `*`: once this resolves no further entry is committed; a `flat` still is. With a reason it
  * is an event also if it was halted before.
  */
-export const halt = async (redis: Redis, alias: string, by: Ordered): Promise<void> =>
-  void (await runScript(
-    redis,
-    HALT_SCRIPT,
-    [HALTED, SEAL_EVENTS],
-    ...['SADD', alias, eventOf('halt', alias, by), by.why === null ? '' : 'always'],
-  ))
+export const halt = (redis: Redis, alias: string, by: Ordered): Promise<void> =>
+  setHalt(redis, 'SADD', alias, eventOf('halt', alias, by), by.why === null ? '' : 'always')
 
 /** Ends a halt. `*` and single strategies are independent. */
-export const resume = async (redis: Redis, alias: string, by: Ordered): Promise<void> =>
-  void (await runScript(
-    redis,
-    HALT_SCRIPT,
-    [HALTED, SEAL_EVENTS],
-    'SREM',
-    alias,
-    eventOf('resume', alias, by),
-  ))
+export const resume = (redis: Redis, alias: string, by: Ordered): Promise<void> =>
+  setHalt(redis, 'SREM', alias, eventOf('resume', alias, by))
+
+const setHalt = async (redis: Redis, ...args: readonly string[]): Promise<void> =>
+  void (await runScript(redis, HALT_SCRIPT, [HALTED, SEAL_EVENTS], ...args))
 
 const HALT_SCRIPT = `
 if redis.call(ARGV[1], KEYS[1], ARGV[2]) == 1 or ARGV[4] == 'always' then redis.call('RPUSH', KEYS[2], ARGV[3]) end

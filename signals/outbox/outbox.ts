@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { askAll, askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
-import type { Answered } from '../send/outcome.ts'
+import type { Answered, Measured } from '../send/outcome.ts'
 
 /** Clients whose webhook answers quickly share the fast lane; slow or failing ones go to the slow lane. */
 export const LANES = ['fast', 'slow'] as const
@@ -30,30 +30,19 @@ const deliveryState = z.object({
 export type DeliveryState = z.infer<typeof deliveryState>
 
 /** One attempt, as the operator sees it. */
-export type Attempt = {
+export type Attempt = Omit<Measured, 'retryAfterMs'> & {
   readonly at: number
   /** From 1; null for a probe, which does not count. */
   readonly n: number | null
   readonly ok: boolean
-  /** HTTP status, or null without an answer. */
-  readonly status: number | null
   readonly reason: string | null
-  readonly first_byte_ms: number | null
-  readonly total_ms: number
-  /** The answer, redacted and cut. */
-  readonly excerpt: string
 }
 
-export const toAttempt = (outcome: Answered, at: number, n: number | null): Attempt => ({
-  at,
-  n,
-  ok: outcome.kind === 'delivered',
-  status: outcome.status,
-  reason: outcome.kind === 'delivered' ? null : outcome.reason,
-  first_byte_ms: outcome.firstByteMs,
-  total_ms: outcome.totalMs,
-  excerpt: outcome.excerpt,
-})
+export const toAttempt = (
+  { kind, retryAfterMs: _, ...answer }: Answered,
+  at: number,
+  n: number | null,
+): Attempt => ({ at, n, ok: kind === 'delivered', reason: null, ...answer })
 
 /** Signals to owe to a client, each with the number of the previous one that it may see. */
 export type Debts = {
@@ -128,9 +117,7 @@ export async function readAttempts(redis: Redis, seq: number, client: string): P
 /** The first `most` clients of a lane that are owed anything, by the time they are due. */
 export async function readSchedule(redis: Redis, lane: Lane, most: number) {
   const flat = await askRedis(() => redis.zrange(keys.SCHEDULES[lane], 0, String(most - 1), 'WITHSCORES'))
-  const found: { readonly client: string; readonly atMs: number }[] = []
-  for (let i = 0; i < flat.length; i += 2) found.push({ client: flat[i]!, atMs: Number(flat[i + 1]) })
-  return found
+  return flat.flatMap((client, i) => (i % 2 === 0 ? { client, atMs: Number(flat[i + 1]) } : []))
 }
 
 export async function dueCounts(redis: Redis, nowMs: number): Promise<Readonly<Record<Lane, number>>> {
@@ -255,18 +242,14 @@ return 1
 
 /**
  * Sets fields of a webhook and enables it; what the client is owed is due now. KEYS: clients with a webhook; the live
- * keys of the client. ARGV: client, then pairs of name and value. Returns 0, and does nothing, if the key that sets
- * it is revoked, or if it is suspended and not set again.
+ * keys of the client. ARGV: client, the key that sets it ('' for the operator, '-' if it is not set again), then pairs of name and
+ * value. Returns 0, and does nothing, if that key is revoked, or if it is suspended and not set again.
  */
 export const ENABLE_SCRIPT = `${NAMES}
-local client = ARGV[1]
-local by
-for i = 2, #ARGV, 2 do
-  if ARGV[i] == 'set_by' then by = ARGV[i + 1] end
-end
-if not by and redis.call('HGET', webhook(client), 'suspended') == '1' then return 0 end
-if by and by ~= '' and redis.call('SISMEMBER', KEYS[2], by) == 0 then return 0 end
-redis.call('HSET', webhook(client), unpack(ARGV, 2))
+local client, by = ARGV[1], ARGV[2]
+if by == '-' and redis.call('HGET', webhook(client), 'suspended') == '1' then return 0 end
+if by ~= '-' and by ~= '' and redis.call('SISMEMBER', KEYS[2], by) == 0 then return 0 end
+redis.call('HSET', webhook(client), unpack(ARGV, 3))
 revise(client)
 redis.call('SADD', KEYS[1], client)
 if redis.call('EXISTS', ready(client), waiting(client)) > 0 then schedule(client, 0) end

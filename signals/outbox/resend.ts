@@ -40,11 +40,9 @@ export async function resend(
   let prev = await visibleBefore(redis, viewer, from)
   let owed = 0
   for await (const block of readVisible(redis, viewer, from - 1, until)) {
-    const all = block.map(({ seq }) => {
-      const debt = { seq, prev }
-      prev = seq
-      return debt
-    })
+    const before = [prev, ...block.map(({ seq }) => seq)]
+    const all = block.map(({ seq }, i) => ({ seq, prev: before[i]! }))
+    prev = before.at(-1)!
     const states = only === 'all' ? [] : await readDeliveries(redis, all, client)
     const debts = all.filter((_, i) => only === 'all' || states[i]?.status === only)
     await oweAgain(redis, client, debts, now())

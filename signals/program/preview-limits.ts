@@ -43,9 +43,9 @@ export function createPreviewLimits(
     const countHere = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
     return async address => {
       try {
-        return toCount(await limiter.consume(address))
+        return await limiter.consume(address)
       } catch (error) {
-        if (error instanceof RateLimiterRes) return toCount(error) // thrown above the limit
+        if (error instanceof RateLimiterRes) return error // thrown above the limit
         onError(error)
         return countHere(address)
       }
@@ -53,18 +53,13 @@ export function createPreviewLimits(
   }
   const counters = { preview: createCounter('preview'), simulate: createCounter('simulate') }
   return async (name, address) => {
-    const { count, msLeft } = await counters[name](address)
+    const { consumedPoints, msBeforeNext } = await counters[name](address)
     const most = PREVIEW_LIMITS[name]
     return {
       name,
-      isWithin: count <= most,
-      remaining: Math.max(most - count, 0),
-      resetSeconds: Math.max(Math.ceil(msLeft / 1000), 1),
+      isWithin: consumedPoints <= most,
+      remaining: Math.max(most - consumedPoints, 0),
+      resetSeconds: Math.max(Math.ceil(msBeforeNext / 1000), 1),
     }
   }
 }
-
-const toCount = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Count => ({
-  count: consumedPoints,
-  msLeft: msBeforeNext,
-})

@@ -1,19 +1,14 @@
 // A client's profile for its personal basket, exactly as requested.
 import type { Redis } from 'ioredis'
-import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
-import type { SimulationInput } from '#core/contract/payloads/program.ts'
+import { programProfile, type SimulationInput } from '#core/contract/payloads/program.ts'
 import { askRedis } from '../redis/connect.ts'
 import { profileKey } from '../redis/keys.ts'
 
 /** `updated_utc` is when it was stored. */
 export type Profile = SimulationInput & { readonly updated_utc: string }
 
-const stored = z.object({
-  equity_usd: z.number(),
-  contribution_cadence_bars: z.int().min(1),
-  updated_utc: z.string(),
-})
+const stored = programProfile.pick({ equity_usd: true, contribution_cadence_bars: true, updated_utc: true })
 
 export async function saveProfile(
   redis: Redis,

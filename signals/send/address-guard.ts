@@ -89,11 +89,6 @@ function checkHost(host: string, rules: AddressRules): void {
 /** Global unicast, the only block from which IANA assigns IPv6 networks. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** Reserved within it: protocol assignments with Teredo, documentation, 6to4, documentation, AS112. */
-const SPECIAL = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48'].map(cidr =>
-  ipaddr.IPv6.parseCIDR(cidr),
-)
-
 /** NAT64: the last 32 bits are the IPv4 destination. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
@@ -101,9 +96,9 @@ const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text)
   if (address === null) return false
-  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast'
-  // 6to4 and Teredo embed an IPv4 address too, and are always refused.
-  return address.match(GLOBAL_UNICAST) && !SPECIAL.some(block => address.match(block))
+  // 6to4 and Teredo embed an IPv4 address too, and are always refused: `range` names them, and what is reserved.
+  const isAssigned = address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST)
+  return isAssigned && address.range() === 'unicast'
 }
 
 export const isLoopbackAddress = (text: string): boolean => parseAddress(text)?.range() === 'loopback'

@@ -126,17 +126,11 @@ export async function establish(target: Target, options: ConnectOptions): Promis
 async function addressesOf(host: string, resolveHost: ResolveHost, expired: AbortSignal) {
   if (isIP(host) !== 0) return [host]
   if (isLocalhost(host)) return ['127.0.0.1', '::1']
-  const silence = once(expired, 'abort').then(() => ({ kind: 'unanswered' as const }))
-  const resolution = await Promise.race([resolveHost(host), silence])
-  switch (resolution.kind) {
-    case 'found':
-      if (resolution.addresses.length === 0) throw new AttemptError('name_unknown')
-      return resolution.addresses
-    case 'unknown':
-      throw new AttemptError('name_unknown')
-    case 'unanswered':
-      throw new AttemptError('resolver_down')
-  }
+  const silence = once(expired, 'abort').then(() => 'unanswered' as const)
+  const found = await Promise.race([resolveHost(host), silence])
+  if (found === 'unanswered') throw new AttemptError('resolver_down')
+  if (found === 'unknown' || found.length === 0) throw new AttemptError('name_unknown')
+  return found
 }
 
 /** Plain text stays on this machine, whatever the name resolves to. */
@@ -216,10 +210,6 @@ async function ready(
 
 const START = 'HTTP/1.1 100 '
 
-/** Where the status is, and the first digit of `100 Continue`: most answers are decided by it. */
-const STATUS_AT = START.indexOf('100')
-const CLASS_1 = '1'.charCodeAt(0)
-
 /** The reason may be missing, with the blank before it. */
 const CONTINUE = /^HTTP\/1\.1 100[ \r]/
 
@@ -237,10 +227,6 @@ function skipContinue(socket: Socket): Socket {
     for (;;) {
       const chunk: Buffer | null = read(size)
       if (chunk === null || socket.bytesWritten === begunAt) return chunk
-      if (held.length === 0 && chunk.length > START.length && chunk[STATUS_AT] !== CLASS_1) {
-        begunAt = socket.bytesWritten
-        return chunk
-      }
       held = afterContinue(held.length === 0 ? chunk : Buffer.concat([held, chunk]))
       if (isUndecided(held)) continue
       begunAt = socket.bytesWritten

@@ -41,31 +41,24 @@ export const BROKEN_OFF = {
   shuttingDown: new AttemptError('shutting_down'),
 }
 
-/** The receiver's fault. */
-export type Failed = {
-  readonly kind: 'failed'
-  readonly reason: FailureReason
+/** What came of an attempt: the parts of it that are stored have the names under which they are. */
+export type Measured = {
+  /** HTTP status, or null without an answer. */
   readonly status: number | null
-  readonly retryAfterMs: number | null
-  readonly firstByteMs: number | null
-  readonly totalMs: number
+  readonly first_byte_ms: number | null
+  readonly total_ms: number
+  /** The answer, redacted and cut. */
   readonly excerpt: string
+  readonly retryAfterMs: number | null
 }
 
-export type Outcome =
-  | {
-      readonly kind: 'delivered'
-      readonly status: number
-      readonly firstByteMs: number
-      readonly totalMs: number
-      /** The answer, redacted and cut. */
-      readonly excerpt: string
-    }
-  | Failed
-  | { readonly kind: 'ourFault'; readonly reason: OurFaultReason }
+/** The receiver's fault. */
+export type Failed = Measured & { readonly kind: 'failed'; readonly reason: FailureReason }
 
 /** The receiver was asked. */
-export type Answered = Exclude<Outcome, { kind: 'ourFault' }>
+export type Answered = (Measured & { readonly kind: 'delivered' }) | Failed
+
+export type Outcome = Answered | { readonly kind: 'ourFault'; readonly reason: OurFaultReason }
 
 /**
  * Why an attempt ended with `error`. Throws it again if it is an error of the program, which it cannot be once the

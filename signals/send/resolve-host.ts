@@ -2,12 +2,11 @@ import { Resolver } from 'node:dns/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf } from '#storage/error-code.ts'
 
-export type Resolution =
-  | { readonly kind: 'found'; readonly addresses: readonly string[] }
-  /** The name does not exist or has no address: the subscriber's fault. */
-  | { readonly kind: 'unknown' }
-  /** No name server answers, or it cannot say: it, the zone or what is between them does not work. */
-  | { readonly kind: 'unanswered' }
+/**
+ * The addresses of a name. `unknown`: it does not exist or has no address, the subscriber's fault. `unanswered`: no name server
+ * answers, or it cannot say: it, the zone or what is between them does not work.
+ */
+export type Resolution = readonly string[] | 'unknown' | 'unanswered'
 
 export type ResolveHost = (host: string) => Promise<Resolution>
 
@@ -29,7 +28,7 @@ export function createHostResolver(servers: readonly string[] = []): ResolveHost
     const [v4, v6] = [settle(used.resolve4(host)), settle(used.resolve6(host))]
     const resolution = merge(await Promise.all([inTime(v4, v6), inTime(v6, v4)]))
     // Reads the configuration again after a silence: the servers may have changed.
-    if (resolution.kind === 'unanswered' && used === resolver) resolver = createResolver(servers)
+    if (resolution === 'unanswered' && used === resolver) resolver = createResolver(servers)
     return resolution
   }
 }
@@ -42,27 +41,20 @@ function createResolver(servers: readonly string[]): Resolver {
 
 /** The answer for a family; none if the other one has addresses and this one takes longer: some drop questions for IPv6. */
 async function inTime(answer: Promise<Resolution>, other: Promise<Resolution>): Promise<Resolution> {
-  const hasOther = other.then(async ({ kind }) => {
-    if (kind !== 'found') return answer
-    await sleep(OTHER_FAMILY_MS)
-    return { kind: 'unanswered' } as const
-  })
+  const hasOther = other.then(found =>
+    typeof found === 'string' ? answer : sleep(OTHER_FAMILY_MS, 'unanswered' as const),
+  )
   return Promise.race([answer, hasOther])
 }
 
 /** Answers about the name itself. SERVFAIL and REFUSED are about the server: they say nothing about the name. */
 const SAYS_NOTHING_THERE = /^E(?:NOTFOUND|NODATA|BADNAME|NONAME)$/
 
-async function settle(query: Promise<string[]>): Promise<Resolution> {
-  try {
-    return { kind: 'found', addresses: await query }
-  } catch (error) {
-    return { kind: SAYS_NOTHING_THERE.test(String(codeOf(error))) ? 'unknown' : 'unanswered' }
-  }
-}
+const settle = (query: Promise<string[]>): Promise<Resolution> =>
+  query.catch((error: unknown) => (SAYS_NOTHING_THERE.test(String(codeOf(error))) ? 'unknown' : 'unanswered'))
 
 function merge(resolutions: readonly Resolution[]): Resolution {
-  const addresses = resolutions.flatMap(each => (each.kind === 'found' ? each.addresses : []))
-  if (addresses.length > 0) return { kind: 'found', addresses }
-  return { kind: resolutions.some(({ kind }) => kind === 'unanswered') ? 'unanswered' : 'unknown' }
+  const addresses = resolutions.flatMap(each => (typeof each === 'string' ? [] : each))
+  if (addresses.length > 0) return addresses
+  return resolutions.includes('unanswered') ? 'unanswered' : 'unknown'
 }

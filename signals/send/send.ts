@@ -142,21 +142,20 @@ const requestOf = ({ path }: Target, { headers, body }: Post) => ({
 
 function outcomeOf(received: Received, secrets: readonly string[], startMs: number, endMs: number): Outcome {
   const { head, error } = received
-  const totalMs = endMs - startMs
   const reason = error === null ? 'status' : reasonOf(error, received.isSent)
   if (isOurs(reason)) return { kind: 'ourFault', reason }
-  const excerpt = error === null ? excerptOf(received, secrets) : ''
   if (head === null && error === null)
     throw new Error('an answer ended that had not begun: undici broke its contract')
-  if (head === null) return { ...NO_ANSWER, kind: 'failed', reason, totalMs, excerpt }
-  const { status } = head
-  const firstByteMs = head.atMs - startMs
-  if (error === null && status >= 200 && status <= 299)
-    return { kind: 'delivered', status, firstByteMs, totalMs, excerpt }
-  return { kind: 'failed', reason, status, retryAfterMs: retryAfterOf(head), firstByteMs, totalMs, excerpt }
+  const answer = {
+    status: head?.status ?? null,
+    first_byte_ms: head && head.atMs - startMs,
+    total_ms: endMs - startMs,
+    excerpt: error === null ? excerptOf(received, secrets) : '',
+    retryAfterMs: head && retryAfterOf(head),
+  }
+  const isSuccess = error === null && head !== null && head.status >= 200 && head.status <= 299
+  return isSuccess ? { kind: 'delivered', ...answer } : { kind: 'failed', reason, ...answer }
 }
-
-const NO_ANSWER = { status: null, retryAfterMs: null, firstByteMs: null }
 
 /**
  * Whether the connection was lost before any answer. If it had been idle, the receiver closed it while the request was on

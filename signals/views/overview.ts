@@ -4,10 +4,10 @@ import { instantOf, instantOrNull } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/clients.ts'
 import { haltedAliases, readStatus } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
-import { dueCounts, LANES } from '../outbox/outbox.ts'
+import { dueCounts } from '../outbox/outbox.ts'
 import { RECORDS } from '../outbox/records.ts'
-import { type Condition, probeAtMs, SOUND } from '../outbox/webhook-condition.ts'
-import { shownOf, toSetter } from '../outbox/webhooks.ts'
+import { probeAtMs } from '../outbox/webhook-condition.ts'
+import { clearPartOf, shownOf } from '../outbox/webhooks.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
@@ -163,22 +163,17 @@ async function readBlocks(redis: Redis, ids: readonly string[]): Promise<readonl
   return [clients, webhooks]
 }
 
-/**
- * A client's webhook without its address and secrets, which stay sealed. Not by the schema: that would take a tenth of a second
- * for five thousand of them, in the process that delivers.
- */
+/** A client's webhook without its address and secrets, which stay sealed. */
 function toWebhookState(client: string, fields: Readonly<Record<string, string>>, owed: number) {
-  const { enabled, disabled_why, lane, condition: text, set_by, set_at } = fields
-  if (enabled === undefined) return null
-  const condition: Condition = text === undefined ? SOUND : JSON.parse(text) // written by webhooks.ts alone
-  const setter = toSetter(set_by, set_at)
+  if (fields.enabled === undefined) return null
+  const open = clearPartOf(fields)
   return {
     client,
-    ...shownOf({ enabled: enabled === '1', disabledWhy: disabled_why || null, condition, setter }),
-    lane: LANES.find(each => each === lane) ?? ('fast' as const),
-    breaker: condition.breaker.kind,
+    ...shownOf(open),
+    lane: open.lane,
+    breaker: open.condition.breaker.kind,
     /** When an open breaker lets the next attempt through. */
-    probe_at: instantOrNull(probeAtMs(condition)),
+    probe_at: instantOrNull(probeAtMs(open.condition)),
     owed,
   }
 }

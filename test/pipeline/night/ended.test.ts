@@ -6,7 +6,8 @@ import { createFleetComputer, createTaskComputer } from '#fleet/compute.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { idleSince } from '#pipeline/night/compute-strategy.ts'
-import { lastPublicDay } from '#pipeline/night/data-window.ts'
+import { lastDayOf } from '#pipeline/night/data-window.ts'
+import { examineBook } from '#pipeline/night/examine-book.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import { problemsIn } from '../book/book-folder.ts'
 import {
@@ -100,14 +101,11 @@ test('a fleet computes ended strategies and those that go on, on the same bars, 
 
 const NOW = (FIRST_DAY + 14) * DAY_MS
 
-const windowEnd = async (...strategies: Parameters<typeof catalogue>[0]) =>
-  toIsoDate(
-    lastPublicDay(await withFiles(bookOf(...strategies), readBook), {
-      nowMs: NOW,
-      asOf: null,
-      allowStale: false,
-    }),
-  )
+const windowEnd = async (...strategies: Parameters<typeof catalogue>[0]) => {
+  const options = { nowMs: NOW, asOf: null, allowStale: false }
+  const book = await withFiles(bookOf(...strategies), dir => readBook(dir, examineBook(options)))
+  return toIsoDate(lastDayOf(book, options))
+}
 
 test('bars that only ended strategies use may end with them, and those of others may not', async () => {
   expect(await problemsIn(windowEnd(aModule('oak'), elm))).toEqual([

@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Bars } from '#core/replay/bars.ts'
+import { BookError } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
-import { cutBars, lastCompleteDay, lastPublicDay, type WindowOptions } from '#pipeline/night/data-window.ts'
+import {
+  assertOver,
+  cutBars,
+  lastCompleteDay,
+  lastDayOf,
+  type WindowOptions,
+  windowProblems,
+} from '#pipeline/night/data-window.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import { problemsIn } from '../book/book-folder.ts'
 import {
@@ -42,8 +50,12 @@ const OF_BOTH = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak, elm]) }
 
 /** The last public day of a book, as a date. */
 async function windowEnd(files: Readonly<Record<string, string>>, options: Partial<WindowOptions> = {}) {
+  const asked = { nowMs: endOf(10), asOf: null, allowStale: false, ...options }
   const book = await withFiles(files, readBook)
-  return toIsoDate(lastPublicDay(book, { nowMs: endOf(10), asOf: null, allowStale: false, ...options }))
+  assertOver(asked)
+  const problems = windowProblems(book, asked)
+  if (problems.length > 0) throw new BookError(book.dir, problems)
+  return toIsoDate(lastDayOf(book, asked))
 }
 
 /** The problems with which a window is refused. */

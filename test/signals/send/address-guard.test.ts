@@ -193,7 +193,7 @@ const resolverOf = (...answers: readonly (readonly string[])[]) => {
   let asked = 0
   const resolveHost: ResolveHost = async (): Promise<Resolution> => {
     asked++
-    return { kind: 'found', addresses: answers[Math.min(asked, answers.length) - 1] ?? [] }
+    return answers[Math.min(asked, answers.length) - 1] ?? []
   }
   return { resolveHost, asked: () => asked }
 }

@@ -10,8 +10,8 @@ import { createHostResolver, type Resolution, type ResolveHost } from '#signals/
 import { atEnd } from '../../support/ends.ts'
 import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
 
-const FOUND: Resolution = { kind: 'found', addresses: ['127.0.0.1'] }
-const UNANSWERED: Resolution = { kind: 'unanswered' }
+const FOUND: Resolution = ['127.0.0.1']
+const UNANSWERED: Resolution = 'unanswered'
 
 type Connect = (hostname: string) => Promise<AttemptFailure | 'connected'>
 
@@ -243,20 +243,14 @@ test('a host is found with all of its addresses, IPv4 before IPv6', async () => 
         : [V6],
   }))
   const resolveHost = createHostResolver([address])
-  expect(await resolveHost('hooks.example.org')).toEqual({
-    kind: 'found',
-    addresses: ['93.184.216.34', '10.0.0.1', '2606:4700::1'],
-  })
+  expect(await resolveHost('hooks.example.org')).toEqual(['93.184.216.34', '10.0.0.1', '2606:4700::1'])
   expect(asked.toSorted()).toEqual(['A hooks.example.org', 'AAAA hooks.example.org'])
 })
 
 test('a host with addresses of one family is found, whatever the answer for the other', async () => {
   for (const other of [NOTHING, { rcode: SERVFAIL }, { rcode: NXDOMAIN }]) {
     const { address } = await startNameServer(({ type }) => (type === 'AAAA' ? { records: [V6] } : other))
-    expect(await createHostResolver([address])('v6.example.org')).toEqual({
-      kind: 'found',
-      addresses: ['2606:4700::1'],
-    })
+    expect(await createHostResolver([address])('v6.example.org')).toEqual(['2606:4700::1'])
   }
 })
 
@@ -265,12 +259,12 @@ test.each([
   ['without an address', NOTHING],
 ])('a host %s is unknown, which is a fault of its owner', async (_, reply) => {
   const { address } = await startNameServer(() => reply)
-  expect(await createHostResolver([address])('gone.example.org')).toEqual({ kind: 'unknown' })
+  expect(await createHostResolver([address])('gone.example.org')).toBe('unknown')
 })
 
 test.each([SERVFAIL, REFUSED])('a name server that answers with error %i does not answer', async rcode => {
   const { address } = await startNameServer(() => ({ rcode }))
-  expect(await createHostResolver([address])('hooks.example.org')).toEqual({ kind: 'unanswered' })
+  expect(await createHostResolver([address])('hooks.example.org')).toBe('unanswered')
 })
 
 test('a host with addresses of one family is found at once, though no server answers for the other', async () => {
@@ -278,19 +272,19 @@ test('a host with addresses of one family is found at once, though no server ans
     const records = silent === 'A' ? [V6] : [[93, 184, 216, 34]]
     const { address } = await startNameServer(({ type }) => (type === silent ? null : { records }))
     const startMs = performance.now()
-    expect(await createHostResolver([address])('hooks.example.org')).toMatchObject({ kind: 'found' })
+    expect(await createHostResolver([address])('hooks.example.org')).toHaveLength(1)
     expect(performance.now() - startMs).toBeLessThan(900) // the server is asked again after a second
   }
 })
 
 test('a name server that does not exist is a fault of ours, and stays one', async () => {
   const resolveHost = createHostResolver(['127.0.0.1:1']) // which no program of this machine has
-  expect(await resolveHost('hooks.example.org')).toEqual({ kind: 'unanswered' })
-  expect(await resolveHost('hooks.example.org')).toEqual({ kind: 'unanswered' })
+  expect(await resolveHost('hooks.example.org')).toBe('unanswered')
+  expect(await resolveHost('hooks.example.org')).toBe('unanswered')
 })
 
 test('a name of the machine itself is resolved like all others: its list of hosts is not used', async () => {
   const { address, asked } = await startNameServer(() => ({ rcode: NXDOMAIN }))
-  expect(await createHostResolver([address])('localhost')).toEqual({ kind: 'unknown' })
+  expect(await createHostResolver([address])('localhost')).toBe('unknown')
   expect(asked).toContain('A localhost')
 })

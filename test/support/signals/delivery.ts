@@ -47,11 +47,12 @@ export async function addSubscriber(
   return secret
 }
 
-export const delivered = (totalMs = 5): Outcome => ({
+export const delivered = (total_ms = 5): Outcome => ({
   kind: 'delivered',
   status: 200,
-  firstByteMs: totalMs,
-  totalMs,
+  first_byte_ms: total_ms,
+  total_ms,
+  retryAfterMs: null,
   excerpt: '',
 })
 
@@ -60,8 +61,8 @@ export const failed = (status: number | null = 500): Outcome => ({
   reason: status === null ? 'timeout' : 'status',
   status,
   retryAfterMs: null,
-  firstByteMs: null,
-  totalMs: 5,
+  first_byte_ms: null,
+  total_ms: 5,
   excerpt: '',
 })
 
@@ -157,7 +158,7 @@ export async function startTestDelivery(
     clock: { ...REAL_CLOCK, startTimer },
     random: Math.random,
     newToken: () => crypto.randomUUID(),
-    resolveHost: async () => ({ kind: 'unknown' }),
+    resolveHost: async () => 'unknown',
     rules: { allowLoopback: true },
     onEvent: event => void events.push(event),
     onError: error => void errors.push(error),

@@ -16,7 +16,7 @@ export function createTestSender(options: Partial<ConnectOptions> = {}): TestSen
   const timers = new Set<{ readonly ms: number; readonly run: () => void }>()
   const sender = createSender({
     rules: { allowLoopback: true },
-    resolveHost: async () => ({ kind: 'found', addresses: ['127.0.0.1'] }),
+    resolveHost: async () => ['127.0.0.1'],
     now() {
       clock.reads++
       return clock.ms
