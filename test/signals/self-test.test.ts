@@ -123,15 +123,6 @@ const report = z.strictObject({
   ),
 })
 
-test('ops self-test prints a line for each case of a sound receiver', async () => {
-  const url = await startFlawedReceiver([SECRET, OTHER_SECRET], null)
-  const args = [url, '--secret', SECRET, '--old-secret', OTHER_SECRET, '--allow-loopback']
-  const { code, out, err } = await selfTest(args)
-  expect([code, err]).toEqual([0, ''])
-  expect(out).toMatch(/^passed {2}a good delivery +answered 204\n/)
-  expect(out.match(/^passed /gm)).toHaveLength(15)
-})
-
 test('ops self-test fails for a flawed receiver, prints what to fix, and takes secrets from the environment', async () => {
   const url = await startFlawedReceiver([SECRET], 'takes everything')
   const { code, out, err } = await selfTest([url, '--allow-loopback'], { WEBHOOK_SECRET: SECRET })

@@ -15,13 +15,8 @@ import { redis, useRedis } from '../../support/signals/test-redis.ts'
 useRedis()
 
 const ACME = {
-  id: 'acme',
-  tier: 'gold',
-  status: 'pending',
-  aliases: [],
-  program: false,
-  created_at: '2026-11-21T00:00:05Z',
-  suspended: false,
+  ...{ id: 'acme', tier: 'gold', status: 'pending', suspended: false },
+  ...{ aliases: [], program: false, created_at: '2026-11-21T00:00:05Z' },
 }
 
 const createAcme = () => createClient(redis, 'acme', 'gold', NOW_MS)

@@ -78,14 +78,6 @@ test('a step gives a flat for an exit that was decided, with the cause that the 
   expect(signals[1]).toMatchObject({ stop: 96, base_risk_pct: 0, implied_leverage: 0, signal_price: 100 })
 })
 
-test('a step gives a flat at the close of the bar that touched the stop, and that as its cause', () => {
-  const rows: Ohlc[] = [...Array(8).fill(still(100)), [100, 100, 90, 99], still(99)]
-  expect(signalsIn(rows, { 6: { act: 'long', stop: 96 } }).map(outline)).toEqual([
-    ['long', 100, 96, '2020-01-02T04:00:00Z'],
-    ['flat', 99, 96, '2020-01-02T12:00:00Z', 'stop'],
-  ])
-})
-
 test('a step gives a flat and then the new side for a reversal, and for a stop-out that is entered again', () => {
   const reversal = signalsIn(Array(10).fill(still(100)), {
     6: { act: 'long', stop: 96 },

@@ -12,7 +12,7 @@ import { startLocalServer } from '#cli/services/local-server.ts'
 import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
 import { drainClient } from '#signals/delivery/deliver.ts'
 import { commit } from '#signals/log/commit.ts'
-import { guardLog, LogGoneError, startNewEpoch } from '#signals/log/guard.ts'
+import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import {
   aboveHighWater,
   createHighWater,
@@ -25,7 +25,7 @@ import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/outbox/webhooks.ts'
-import { assertDisk, usedOfDisk } from '#signals/redis/boot-checks.ts'
+import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
@@ -182,16 +182,6 @@ test('a running service whose Redis is emptied is not ready, so that a balancer 
   await redis.flushall()
   expect(await readiness(app)).toEqual([503, { checks: { redis: true, log: false, fires: false } }])
   expect(errors).toEqual([])
-})
-
-test('a service continues above every number under a new epoch after begin-anew', async () => {
-  await fireTwice()
-  await redis.flushall()
-  expect(await startNewEpoch(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
-  await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
-  redis = await server.connect()
-  await guard(2)
-  expect(await fire(redis, 'c', 'alder')).toBe(3)
 })
 
 const beginByCommand = async (args: readonly string[]) => {
@@ -475,14 +465,5 @@ test.runIf(isAllowed)(
     const seqs = (await readAfter(full.redis, 0, 1_000)).map(({ seq }) => seq)
     expect(seqs).toEqual(Array.from({ length: acknowledged + 2 }, (_, i) => i + 1))
     expect(await alertsOfFull()).toEqual([])
-  },
-)
-
-test.runIf(isAllowed)(
-  'the disk of Redis is found by the folder that an operator names, which must exist',
-  async () => {
-    await expect(assertDisk(disk.outside)).resolves.toBeUndefined()
-    await expect(assertDisk(`${disk.outside}/nowhere`)).rejects.toThrow('REDIS_FOLDER: the folder')
-    expect(await usedOfDisk(`${disk.outside}/nowhere`)).toBeNull()
   },
 )

@@ -48,21 +48,12 @@ export async function addSubscriber(
 }
 
 export const delivered = (totalMs = 5): Outcome => ({
-  kind: 'delivered',
-  status: 200,
-  firstByteMs: totalMs,
-  totalMs,
-  excerpt: '',
+  ...{ kind: 'delivered', status: 200, firstByteMs: totalMs, totalMs, excerpt: '' },
 })
 
 export const failed = (status: number | null = 500): Outcome => ({
-  kind: 'failed',
-  reason: status === null ? 'timeout' : 'status',
-  status,
-  retryAfterMs: null,
-  firstByteMs: null,
-  totalMs: 5,
-  excerpt: '',
+  ...{ kind: 'failed', reason: status === null ? 'timeout' : 'status', status },
+  ...{ retryAfterMs: null, firstByteMs: null, totalMs: 5, excerpt: '' },
 })
 
 /** What a receiver answers. */
