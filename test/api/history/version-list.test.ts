@@ -279,15 +279,13 @@ test('the newest seal is kept for 30 seconds, and a seal under the number of ano
   expect((await app.request('/v1/seals/000000002')).status).toBe(503)
 })
 
-test('a 404 for the opening of a day says when a day is opened', async () => {
-  const { message } = await errorOf(await second.app.request('/v1/seals/openings/2024-02-28.jsonl'))
-  expect(message).toMatch(/; a day is opened when its embargo is over$/)
-})
-
-test.each(['1.json', '0000000099.json'])('a 404 for the unknown entry %s names the newest', async name => {
-  const { code, message } = await errorOf(await second.app.request(`/v1/pointer/${name}`))
-  expect(code).toBe('not_found')
-  expect(message).toMatch(/; the newest known entry is 4$/)
+test.each([
+  ['entry', 'pointer/1.json', /; the newest known entry is 4$/],
+  ['later entry', 'pointer/0000000099.json', /; the newest known entry is 4$/],
+  ['opening', 'seals/openings/2024-02-28.jsonl', /; a day is opened when its embargo is over$/],
+])('a 404 for an unknown %s says what is known', async (_, path, says) => {
+  const { code, message } = await errorOf(await second.app.request(`/v1/${path}`))
+  expect([code, message]).toEqual(['not_found', expect.stringMatching(says)])
 })
 
 test('a version that was never published is 404, also if the store has its manifest', async () => {

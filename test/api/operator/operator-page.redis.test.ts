@@ -271,8 +271,8 @@ test('the overview shows what is published, how the nights went, and what is wro
   const took = { started_utc: ago(30), ended_utc: ago(30, 90_000), error: null }
   const night = { ...took, outcome: 'done' as const, summary: { missing_bars: [lacking] } }
   const versions = [true, false].map(isNewest => ({
-    version: `2026-11-${isNewest ? 19 : 18}T00:15:00Z`,
-    ...{ published: ago(isNewest ? 30 : 54), entered: null, manifest_sha256: '' },
+    ...{ version: `2026-11-${isNewest ? 19 : 18}T00:15:00Z`, published: ago(isNewest ? 30 : 54) },
+    ...{ entered: null, manifest_sha256: '' },
     ...{ is_served: isNewest, history_restated: isNewest, night: isNewest ? night : null },
   }))
   const served = { version: versions[0]!.version, from: '2020-01-01', to: '2026-11-18', strategies: 8 }
@@ -447,13 +447,10 @@ test('a form that is refused is shown again as it was filled, without its secret
   for (const part of ['"A B"', '"exhausted" selected', 'the id of a client']) expect(filter).toContain(part)
 })
 
-test('a refusal on the page of the operator is a page, in which a command stands as one', async () => {
+test('a refusal on the page of the operator is a page, in which a command stands as one, and that of a form leads back to the page that it was sent from, and to no other site', async () => {
   const { status, text } = await page.get('/ops/view/clients/nobody')
   expect([status, text]).toEqual([404, expect.stringContaining('<code>highwater ops clients list</code>')])
   expect(text).toContain('<a class="brand" href="/ops">')
-})
-
-test('a refused form leads back to the page that it was sent from, and to no other site', async () => {
   const { csrf } = await page.get('/ops/view/clients')
   const refused = async (referer: string, path = '/ops/view/clients') =>
     /<a href="([^"]*)">Back</.exec((await page.post(path, { csrf, id: 'A B' }, { referer })).text)?.[1]

@@ -131,7 +131,7 @@ test('`ops test` with a token that may not read says so at once, with the number
   expect([code, out]).toEqual([1, says])
 })
 
-test('a command that an alert names is one that there is', async () => {
+test('a command that an alert or a refusal names is one that there is', async () => {
   const sent: string[] = []
   const { onEvent } = createAlerts(
     ({ message }) => sent.push(message),
@@ -142,15 +142,9 @@ test('a command that an alert names is one that there is', async () => {
   const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
   expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
   for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')
-})
-
-test('a command that a refusal names is one that there is', async () => {
   await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-  for (const args of [
-    ['clients', 'show', 'nobody'],
-    ['keys', 'confirm', '0aZ3kQ9b'],
-  ]) {
-    const { err } = await ops(args)
+  for (const refused of ['clients show nobody', 'keys confirm 0aZ3kQ9b']) {
+    const { err } = await ops(refused.split(' '))
     const named = /`highwater ops ([^`]+)`/.exec(err)?.[1] ?? ''
     expect([named, (await ops(named.replace('CLIENT', 'acme').split(' '))).code]).toEqual([named, 0])
   }

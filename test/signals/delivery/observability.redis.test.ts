@@ -204,25 +204,17 @@ test('an alert is raised once an hour for the same problem, with the number that
   ])
 })
 
-test('alerts about a change of a webhook are all sent, however many others the minute had', () => {
+test('each change of a webhook raises an alert with the key that made it, however many other alerts the minute had', () => {
   const { sent, alerts, kinds } = start()
   for (let i = 0; i < 30; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: i })
-  const before = sent.length
+  sent.length = 0
   for (let i = 0; i < 30; i++) alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
-  expect(kinds().slice(before)).toEqual(Array.from({ length: 30 }, () => 'webhook_changed'))
-})
-
-test('an alert about a change of a webhook names the key that made it', () => {
-  const { sent, clock, alerts } = start()
-  alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
-  clock.ms += 1_000
-  alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
   alerts.onWebhook({ client: 'birch', change: 'set', keyId: null })
   alerts.onWebhook({ client: 'cedar', change: 'suspended', keyId: 'abcd1234' })
-  expect(sent.map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'webhook_changed'))
+  expect(kinds()).toEqual(Array.from({ length: 32 }, () => 'webhook_changed'))
   expect(sent[0]?.message).toContain('highwater ops keys revoke abcd1234')
-  expect(sent[2]?.message).toContain('through the operator interface')
-  expect(sent[3]?.message).toContain('is suspended')
+  expect(sent[30]?.message).toContain('through the operator interface')
+  expect(sent[31]?.message).toContain('is suspended')
 })
 
 test('alerts are limited to twenty a minute, with the number of the others afterwards', () => {

@@ -135,13 +135,28 @@ async function fireTwice(): Promise<void> {
   await fire(redis, 'b', 'alder')
 }
 
-test('a running service whose Redis is emptied fires nothing: the refusal says what to do, and no number is used twice', async () => {
+const readiness = async (app: ReturnType<typeof createTestSignals>['app']) => {
+  const response = await app.request('/readyz')
+  return [response.status, response.status === 200 ? null : (await refusalOf(response)).details]
+}
+
+test('a running service whose Redis is emptied fires nothing, says what to do, uses no number twice, names no new epoch, is not ready, and raises an alert', async () => {
   await fireTwice()
+  const { app, errors } = createTestSignals(redis)
+  expect(await readiness(app)).toEqual([200, null])
   await redis.flushall()
   const { status, json } = await post('asked')
   expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('ops restore') } }])
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
   expect(await readAfter(redis, 0, 10)).toEqual([])
+  await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
+  expect(await redis.exists(EPOCH)).toBe(0)
+  expect(await readiness(app)).toEqual([503, { checks: { redis: true, log: false, fires: false } }])
+  expect(errors).toEqual([])
+  const message = expect.stringContaining('up to 2')
+  expect(await alertsOf()).toMatchObject([{ kind: 'redis_wiped', message }])
+  const { text } = await createMetrics(() => readOverview(operatorParts(redis))).read()
+  expect(text).toMatch(/^highwater_redis_up 1$.*^highwater_log_lost 1$/ms) // it is not away
 })
 
 test('a fire that cannot be promised in a read-only private store is refused with what to do', () => {
@@ -156,32 +171,6 @@ test('a running service fires nothing if the head alone went back, or if another
   await redis.hset(HEAD, 'seq', '9')
   await redis.set(EPOCH, 'another')
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow('epoch another')
-})
-
-test('a running service whose Redis is emptied names no new epoch for the head, and raises the alert at its next look', async () => {
-  await fireTwice()
-  await redis.flushall()
-  await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
-  expect(await redis.exists(EPOCH)).toBe(0)
-  expect(await alertsOf()).toMatchObject([
-    { kind: 'redis_wiped', message: expect.stringContaining('up to 2') },
-  ])
-  const { text } = await createMetrics(() => readOverview(operatorParts(redis))).read()
-  expect(text).toMatch(/^highwater_redis_up 1$.*^highwater_log_lost 1$/ms) // it is not away
-})
-
-const readiness = async (app: ReturnType<typeof createTestSignals>['app']) => {
-  const response = await app.request('/readyz')
-  return [response.status, response.status === 200 ? null : (await refusalOf(response)).details]
-}
-
-test('a running service whose Redis is emptied is not ready, so that a balancer sends its clients elsewhere', async () => {
-  await fireTwice()
-  const { app, errors } = createTestSignals(redis)
-  expect(await readiness(app)).toEqual([200, null])
-  await redis.flushall()
-  expect(await readiness(app)).toEqual([503, { checks: { redis: true, log: false, fires: false } }])
-  expect(errors).toEqual([])
 })
 
 const beginByCommand = async (args: readonly string[]) => {
