@@ -10,6 +10,7 @@ import { pointerKey } from '#core/contract/pointer.ts'
 import { openingKey, sealAnchorKey, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { openDays } from '#static-build/open-days.ts'
+import type { Stores } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { batchSalt, digestOfSeal, itemSalt, splitSeals, toRecord } from '#storage/seals/seal.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
@@ -29,15 +30,17 @@ const BEGIN = '2024-01-11T00:00:00Z'
 const NOW = '2024-01-15T06:00:00Z'
 const TEXT = { content_type: 'text/plain' }
 
+const COLUMNS = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return'
+
 /** The trades of oak: sealed in time, without a signal, fired by hand. The last signal, which lost, is of none of them. */
 const OAK_TRADES = csv(
-  'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return',
+  COLUMNS,
   'long,2024-01-12T00:00:00Z,105,2024-01-13T00:00:00Z,104,signal,1,-0.00952380952381',
   'long,2024-01-13T00:00:00Z,104,2024-01-13T12:00:00Z,105,signal,1,0.00961538461538',
   'long,2024-01-13T12:00:00Z,105,2024-01-13T18:00:00Z,104,signal,1,-0.00952380952381',
 )
 const FIR_TRADES = csv(
-  'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return',
+  COLUMNS,
   'long,2024-01-12T12:00:00Z,104,2024-01-13T12:00:00Z,105,signal,1,0.00961538461538',
 )
 
@@ -77,22 +80,21 @@ let honest: Chain
 let forgery: Forgery
 let published: MemoryStores
 
+async function copyBoth<To extends Stores>(from: Stores, to: To): Promise<To> {
+  await copyAll(from.store, to.store)
+  await copyAll(from.privateStore, to.privateStore)
+  return to
+}
+
 /** What a build of this chain publishes, in memory. */
 async function publish(chain: Chain, oak = OAK_TRADES): Promise<MemoryStores> {
   const book = bookOf(barsOf(CLOSES, FIRST_DAY), [ledgerOf('oak', oak), ledgerOf('fir', FIR_TRADES)])
   forgery = await forge(book)
   const { url, privateUrl } = forgery.stores
-  for (const [from, to] of [
-    [chain.store, url],
-    [chain.privateStore, privateUrl],
-  ] as const)
-    for (const key of await from.list(''))
-      await writeFiles(fileURLToPath(to), { [key]: await bytesOf(from, key) })
+  const built = { store: await openStore(url), privateStore: await openStore(privateUrl) }
+  await copyBoth(chain, built)
   expect(await forgery.build()).toMatchObject({ code: 0, err: '' })
-  const stores = createMemoryStores()
-  await copyAll(await openStore(url), stores.store)
-  await copyAll(await openStore(privateUrl), stores.privateStore)
-  return stores
+  return copyBoth(built, createMemoryStores())
 }
 
 beforeAll(async () => {
@@ -102,9 +104,7 @@ beforeAll(async () => {
 
 /** A service of a copy of what was published, after a forger changed it. */
 async function serve(change: (stores: MemoryStores) => Promise<unknown> = asItIs, of = published) {
-  const stores = createMemoryStores()
-  await copyAll(of.store, stores.store)
-  await copyAll(of.privateStore, stores.privateStore)
+  const stores = await copyBoth(of, createMemoryStores())
   await change(stores)
   return (await createTestApp(stores.store, stores.privateStore)).app
 }
@@ -116,15 +116,7 @@ const verify = (app: Service, ...args: readonly string[]) => verifyAt(app, NOW_M
 async function verifyAt(app: Service, nowMs: number, ...args: readonly string[]) {
   const { url } = await start(async request => app.fetch(request))
   const { code, out, err } = await run(['verify-live', url, ...args], { now: () => nowMs })
-  return {
-    code,
-    out,
-    err,
-    failed: out
-      .split('\n')
-      .filter(line => line.startsWith('        '))
-      .map(line => line.trim()),
-  }
+  return { code, out, err, failed: [...out.matchAll(/^ {8} *(.*\S)/gm)].map(([, fault]) => fault) }
 }
 
 /** Changes the opening of a day as a text. */
@@ -160,54 +152,41 @@ const losing = reopen('2024-01-13', text => text.replace(/^\{"n":73.*$/m, LOST))
 const leavingOut = reopen('2024-01-13', text => text.replace(/^\{"n":73.*\n/m, ''))
 const altering = reopen('2024-01-12', text => text.replace('50000', '49000'))
 
-const NOT_SEALED = 'is not what was sealed: a signal was altered, added or left out'
-const [FIRST_OPENING, LAST_OPENING] = ['2024-01-13', '2024-01-14'].map(openingKey) as [string, string]
-const OAK =
-  'note: oak is live since 2024-01-11T01:10:00Z. Entries: 3, 1 by the strategy in time, 0 late, 1 missed, 0 halted, '
-const FIR =
-  'note: fir is live since 2024-01-11T01:10:00Z. Entries: 1, 0 by the strategy in time, 0 late, 0 missed, 1 halted, '
+const REMOVED = 'seal 9 is missing: withheld or removed'
+const ALTERED = 'the items of seal 26 and those that are opened of it are not the same'
+const notSealed = (n: number) =>
+  `what is opened of seal ${n} is not what was sealed: a signal was altered, added or left out`
+const LOSING = 'seal 73 is said to be lost, and no chain that begins after it says so'
+const withheld = (date: string, why: string) => `the seals of ${date} are not opened, although ${why}`
+const SINCE = 'is live since 2024-01-11T01:10:00Z. Entries:'
+const OAK = `note: oak ${SINCE} 3, 1 by the strategy in time, 0 late, 1 missed, 0 halted, 1 by hand; signals of no trade: 1`
+const FIR = `note: fir ${SINCE} 1, 0 by the strategy in time, 0 late, 0 missed, 1 halted, 0 by hand; signals of no trade: 0`
+const YEW = 'note: yew was live and is not in the catalogue: its seals alone are known'
+const [FIRST_CLOSED, LAST_CLOSED] = ['2024-01-13', '2024-01-14'].map(date => removing(openingKey(date)))
 
 // Each has the secret, the key and both stores, and changes what is public afterwards.
 test.each([
-  ['deletes a seal', removingSeal9, 'seal 9 is missing: withheld or removed'],
-  [
-    'alters a signal after it was sealed',
-    altering,
-    'the items of seal 26 and those that are opened of it are not the same',
-  ],
-  [
-    'inserts a signal into a seal that was empty, so that it is dated back',
-    inserting,
-    `what is opened of seal 90 ${NOT_SEALED}`,
-  ],
-  ['leaves a signal that lost out of its opening', leavingOut, `what is opened of seal 73 ${NOT_SEALED}`],
-  [
-    'says that the seal of a loser is lost',
-    losing,
-    'seal 73 is said to be lost, and no chain that begins after it says so',
-  ],
-  [
-    'withholds the opening of a day',
-    removing(FIRST_OPENING),
-    'the seals of 2024-01-13 are not opened, although those of 2024-01-14 are',
-  ],
+  ['deletes a seal', removingSeal9, REMOVED],
+  ['alters a signal after it was sealed', altering, ALTERED],
+  ['inserts a signal into a seal that was empty, so that it is dated back', inserting, notSealed(90)],
+  ['leaves a signal that lost out of its opening', leavingOut, notSealed(73)],
+  ['says that the seal of a loser is lost', losing, LOSING],
+  ['withholds the opening of a day', FIRST_CLOSED!, withheld('2024-01-13', 'those of 2024-01-14 are')],
   [
     'withholds the newest opening',
-    removing(LAST_OPENING),
-    'the seals of 2024-01-14 are not opened, although data are published up to 2024-01-14',
+    LAST_CLOSED!,
+    withheld('2024-01-14', 'data are published up to 2024-01-14'),
   ],
-  ['takes a losing trade out of the ledger', asItIs, `${OAK}1 by hand; signals of no trade: 1`],
-  ['halts the losers', asItIs, `${FIR}0 by hand; signals of no trade: 0`],
-  [
-    'goes live with many and shows the best',
-    asItIs,
-    'note: yew was live and is not in the catalogue: its seals alone are known',
-  ],
+  ['takes a losing trade out of the ledger', asItIs, OAK],
+  ['halts the losers', asItIs, FIR],
+  ['goes live with many and shows the best', asItIs, YEW],
 ])('a publisher who %s: `verify-live` says so', async (_, change, says) => {
   const { code, out, err } = await verify(await serve(change))
   expect(`${out}${err}`).toContain(`${says}\n`)
   expect(code).toBe(change === asItIs ? 0 : 1)
 })
+
+const BEGUN_OTHER = 'seal 107 was seen here before and is another one: another chain is shown now'
 
 test('`verify-live` passes what an honest publisher seals and opens, prints what was proven, and warns of a key that comes from him', async () => {
   const { code, out, err } = await verify(await serve())
@@ -232,17 +211,15 @@ ok      live        strategies that were live: 3, not in the catalogue: 1; /live
 /** What is public of another chain, in place of the honest one. */
 const shown = (other: Chain) => async (stores: MemoryStores) => {
   for (const key of await stores.store.list('v1/seals/')) await stores.store.remove(key)
-  await copyAll(other.store, stores.store)
   for (const key of await stores.privateStore.list('seals/')) await stores.privateStore.remove(key)
-  await copyAll(other.privateStore, stores.privateStore)
-  await openDays(stores, '2024-01-14')
+  await openDays(await copyBoth(other, stores), '2024-01-14')
 }
 
 const keep = async () => {
   const folder = await temporaryFolder()
   await writeFiles(folder, { 'key.pem': signer.publicKeyPem })
   const state = join(folder, 'seen.json')
-  expect(await verify(await serve(), '--state', state)).toMatchObject({ code: 0 })
+  expect((await verify(await serve(), '--state', state)).code).toBe(0)
   expect((await verify(await serve(), '--state', state)).err).not.toContain('WARNING')
   return { state, key: join(folder, 'key.pem') }
 }
@@ -250,9 +227,7 @@ test('a publisher who shows one chain to some and another to others: neither the
   const { '2024-01-12T10:00:00Z': _halt, ...others } = ITEMS
   const app = await serve(shown(await sealAll({ ...others, '2024-01-12T10:00:00Z': [] })))
   const { state } = await keep()
-  expect((await verify(app, '--state', state)).failed[0]).toBe(
-    'seal 107 was seen here before and is another one: another chain is shown now',
-  )
+  expect((await verify(app, '--state', state)).failed[0]).toBe(BEGUN_OTHER)
   const receipts = await receiptsOf(FIRST, honest.all[25]!)
   expect((await verify(await serve(), '--receipts', receipts)).code).toBe(0)
   expect((await verify(app, '--receipts', receipts)).code).toBe(1)
@@ -266,17 +241,13 @@ test('a publisher who begins again in a fresh store, or cuts the chain off: the 
     `from seal 1 on the chain is of the key ${fresh.keyId}, which is none of those that are trusted here: name it with --key if the ` +
     'publisher confirms it'
   expect((await verify(app, '--key', key)).failed[0]).toBe(says)
-  expect((await verify(app, '--state', state)).failed.slice(0, 2)).toEqual([
-    says,
-    'seal 107 was seen here before and is another one: another chain is shown now',
-  ])
+  expect((await verify(app, '--state', state)).failed.slice(0, 2)).toEqual([says, BEGUN_OTHER])
   const cut = await serve(async ({ store }) => {
     await store.remove(sealKey(107))
     await store.replace('v1/seals/head', honest.all[105]!.bytes, TEXT)
   })
-  expect((await verify(cut, '--state', state)).failed[0]).toBe(
-    'seal 107 was seen here before and is gone: another chain is shown now',
-  )
+  const gone = BEGUN_OTHER.replace('another one', 'gone')
+  expect((await verify(cut, '--state', state)).failed[0]).toBe(gone)
 })
 
 test('a publisher who says that a seal is lost which he opened: the state of a reader shows it, and once all that is new', async () => {
@@ -284,14 +255,12 @@ test('a publisher who says that a seal is lost which he opened: the state of a r
   const more = await sealAll(ITEMS)
   const origin = more.beginAnew()
   await more.seal([eventItem('begin_anew', null, NOW, { why: 'a planned change' })])
-  const app = async (...changes: ((stores: MemoryStores) => Promise<unknown>)[]) =>
-    serve(async stores => {
-      for (const change of [shown(more), ...changes]) await change(stores)
-    })
-  expect((await verifyAt(await app(losing), NOW_MS + 600_000, '--state', state)).failed).toContain(
-    'seal 73 was opened when it was seen before, and is said to be lost now',
-  )
-  const run = async () => verifyAt(await app(), NOW_MS + 600_000, '--state', state)
+  const run = async (change: typeof asItIs | typeof losing = asItIs) => {
+    const app = await serve(stores => shown(more)(stores).then(() => change(stores)))
+    return verifyAt(app, NOW_MS + 600_000, '--state', state)
+  }
+  const lost = 'seal 73 was opened when it was seen before, and is said to be lost now'
+  expect((await run(losing)).failed).toContain(lost)
   expect((await run()).failed).toEqual([`seal 108 begins the chain ${origin}`])
   expect(await run()).toMatchObject({ code: 0, failed: [] })
 })
@@ -337,22 +306,20 @@ test('a publisher who seals another signal than was delivered, or none: the rece
     'the receipt of signal 1 is not of seal 26 of this chain: another chain was shown to its client',
   ])
   const folder = await temporaryFolder()
-  for (const [option, says] of [
-    ['--receipts', 'receipts'],
-    ['--key', 'key'],
-  ] as const)
-    expect((await verify(app, option, join(folder, 'x'))).err).toBe(
-      `highwater: cannot read the ${says} ${folder}/x: ENOENT: no such file or directory, open '${folder}/x'\n`,
-    )
   await writeFiles(folder, { receipts: `${FIRST}\nnothing\n`, state: '{}' })
-  expect((await verify(app, '--state', join(folder, 'state'))).err).toBe(
-    `highwater: ${folder}/state is not a state of \`highwater verify-live\`: name another file with --state\n`,
-  )
-  const wrong = await verify(app, '--receipts', join(folder, 'receipts'))
-  expect([wrong.out, wrong.err]).toEqual([
-    '',
-    `highwater: cannot read the receipts ${folder}/receipts: line 2 is neither a signal nor an answer of /v1/signals/seals\n`,
-  ])
+  for (const [option, name, says] of [
+    ['receipts', 'x', `cannot read the receipts ${folder}/x: ENOENT: `],
+    ['key', 'x', `cannot read the key ${folder}/x: ENOENT: `],
+    ['state', 'state', `${folder}/state is not a state of \`highwater verify-live\`: name another file with`],
+    [
+      'receipts',
+      'receipts',
+      `${folder}/receipts: line 2 is neither a signal nor an answer of /v1/signals/seals`,
+    ],
+  ] as const) {
+    const { out, err } = await verify(app, `--${option}`, join(folder, name))
+    expect([out, err]).toEqual(['', expect.stringContaining(says)])
+  }
   await writeFiles(folder, { receipts: FIRST })
   expect((await verify(app, '--receipts', join(folder, 'receipts'))).failed).toEqual([
     'signal 1 was delivered and has no receipt: it is not sealed',
@@ -382,12 +349,8 @@ test('a version of another release has no fault for what only one of the two has
     if (!/oak\/(?:live|trades)$/.test(pathname)) return response
     const text = await response.text()
     if (pathname.endsWith('trades')) return new Response(text.replaceAll(/,"live":[^},]*/g, ''))
-    return new Response(
-      text
-        .replaceAll(',"stamped":null', '')
-        .replace('"late":0', '"tardy":0')
-        .replace(/,"absent":\[[^\]]*\]/, ''),
-    )
+    const renamed = text.replaceAll(',"stamped":null', '').replace('"late":0', '"tardy":0')
+    return new Response(renamed.replace(/,"absent":\[[^\]]*\]/, ''))
   }
   const { code, failed, err } = await verify({ fetch: older })
   expect([code, failed]).toEqual([0, []])

@@ -92,18 +92,26 @@ async function findOutcome(headers: Readonly<Record<string, string>>, body: Uint
   return outcome
 }
 
+<<<<<<< HEAD
 test('every signal of the self-test is a valid one, a test and a dry run, with a number among the first', () => {
   for (const [, , , post] of casesFor('https://hooks.example.org/')) {
+=======
+test('every signal of the self-test is a valid one, a test and a dry run, with a number among the first, and signed now, or ten minutes ago if it is to be of then', () => {
+  for (const { name, post } of casesFor('https://hooks.example.org/')) {
+>>>>>>> tests-a
     const sent = signal.parse(JSON.parse(new TextDecoder().decode(post.body)))
     expect(sent).toMatchObject({ is_test: true, mode: 'DRY_RUN', alias: 'alder' })
     expect(sent.seq).toBeLessThanOrEqual(3)
     expect(post.headers['x-signal-seq']).toBe(String(sent.seq))
     expect(post.headers['webhook-id']).toBe(sent.signal_id)
+<<<<<<< HEAD
   }
 })
 
 test('the delivery of ten minutes ago was signed ten minutes ago, and every other one now', () => {
   for (const [name, , , post] of casesFor('https://hooks.example.org/')) {
+=======
+>>>>>>> tests-a
     const agoMs = name === 'a delivery of ten minutes ago' ? 600_000 : 0
     expect([name, post.headers['webhook-timestamp']]).toEqual([name, String((NOW_MS - agoMs) / 1_000)])
   }
@@ -121,15 +129,6 @@ const report = z.strictObject({
   findings: z.array(
     z.strictObject({ name: z.string(), verdict: z.string(), told: z.string(), advice: z.string() }),
   ),
-})
-
-test('ops self-test prints a line for each case of a sound receiver', async () => {
-  const url = await startFlawedReceiver([SECRET, OTHER_SECRET], null)
-  const args = [url, '--secret', SECRET, '--old-secret', OTHER_SECRET, '--allow-loopback']
-  const { code, out, err } = await selfTest(args)
-  expect([code, err]).toEqual([0, ''])
-  expect(out).toMatch(/^passed {2}a good delivery +answered 204\n/)
-  expect(out.match(/^passed /gm)).toHaveLength(15)
 })
 
 test('ops self-test fails for a flawed receiver, prints what to fix, and takes secrets from the environment', async () => {

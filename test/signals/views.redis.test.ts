@@ -36,11 +36,8 @@ async function playThree() {
 
 test('the latency of a client counts from the log to the first attempt and to the acknowledgement, retries included, and is shown to the operator', async () => {
   await playThree()
-  const latency = {
-    deliveries: 3,
-    first_attempt_ms: { p50: 50, p99: 80, max: 80 },
-    acknowledged_ms: { p50: 110, p99: 2_030, max: 2_030 },
-  }
+  const first_attempt_ms = { p50: 50, p99: 80, max: 80 }
+  const latency = { deliveries: 3, first_attempt_ms, acknowledged_ms: { p50: 110, p99: 2_030, max: 2_030 } }
   expect(await readLatency(redis, 'acme')).toEqual(latency)
   const ask = operatorClient(
     operatorParts(redis, { registering: { ...registerParts(redis, () => NOW_MS), box: BOX } }),
@@ -72,12 +69,8 @@ test('the latency of a client leaves out what was resent: the second round waite
   clock.ms += 86_400_000
   await resend(parts, 'acme', { from: 2 })
   await drain()
-  const wait = { p50: 50, p99: 50, max: 50 }
-  expect(await readLatency(redis, 'acme')).toEqual({
-    deliveries: 1,
-    first_attempt_ms: { p50: 20, p99: 20, max: 20 },
-    acknowledged_ms: wait,
-  })
+  const [first_attempt_ms, acknowledged_ms] = [20, 50].map(ms => ({ p50: ms, p99: ms, max: ms }))
+  expect(await readLatency(redis, 'acme')).toEqual({ deliveries: 1, first_attempt_ms, acknowledged_ms })
 })
 
 test('the latency of a client is that of its newest deliveries, found between those of other clients', async () => {
@@ -92,22 +85,17 @@ test('the latency of a client is that of its newest deliveries, found between th
     pipeline.hset(outboxKey(seq), 'acme', JSON.stringify(stateOf(seq < 601 ? 9_000 : seq)))
   }
   await pipeline.exec()
-  const spread = { p50: 1_349, p99: 2_084, max: 2_099 }
-  expect(await readLatency(redis, 'acme')).toEqual({
-    deliveries: MOST_MEASURED,
-    first_attempt_ms: { p50: 0, p99: 0, max: 0 },
-    acknowledged_ms: spread,
-  })
+  const [first_attempt_ms, acknowledged_ms] = [
+    { p50: 0, p99: 0, max: 0 },
+    { p50: 1_349, p99: 2_084, max: 2_099 },
+  ]
+  const expected = { deliveries: MOST_MEASURED, first_attempt_ms, acknowledged_ms }
+  expect(await readLatency(redis, 'acme')).toEqual(expected)
 })
 
 const stateOf = (waitMs: number): DeliveryState => ({
-  status: 'delivered',
-  prev: 0,
-  attempts: 1,
-  round: 1,
-  owed_at: NOW_MS,
-  first_attempt_at: NOW_MS,
-  settled_at: NOW_MS + waitMs,
+  ...{ status: 'delivered', prev: 0, attempts: 1, round: 1 },
+  ...{ owed_at: NOW_MS, first_attempt_at: NOW_MS, settled_at: NOW_MS + waitMs },
 })
 
 test('a percentile of the latency is one of the values, and not below its share of them', () => {

@@ -35,19 +35,12 @@ beforeEach(() => {
   store = createMemoryStore()
 })
 
-test('an empty log has no head', async () => {
-  expect(await readHead(store)).toBeNull()
-  expect(await readLog(store)).toEqual([])
-})
-
-test('entries are numbered from 1 and each holds the digest of the one before', async () => {
+test('entries are numbered from 1 and each holds the digest of the one before, and an empty log has no head', async () => {
+  expect([await readHead(store), await readLog(store)]).toEqual([null, []])
   const logged = await appendThree()
   expect(logged.map(({ entry }) => entry.seq)).toEqual([1, 2, 3])
-  expect(logged.map(({ entry }) => entry.prev_entry_sha256)).toEqual([
-    null,
-    logged[0]?.sha256,
-    logged[1]?.sha256,
-  ])
+  const before = [null, logged[0]?.sha256, logged[1]?.sha256]
+  expect(logged.map(({ entry }) => entry.prev_entry_sha256)).toEqual(before)
   expect(await readLog(store)).toEqual(logged)
   expect(await readHead(store)).toEqual(logged[2])
 })

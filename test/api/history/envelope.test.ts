@@ -7,7 +7,7 @@ import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { getEnvelope, openTiny } from './answers.ts'
 import { undescribedFields } from './described.ts'
 import { jsonAddressesOf } from './paths.ts'
-import { DATA, REGISTER } from './specification.ts'
+import { REGISTER } from './specification.ts'
 
 const opened = await openTiny()
 
@@ -35,26 +35,28 @@ const EXTRA: Readonly<Record<string, readonly string[]>> = {
   live: ['risk_pct', 'note'],
 }
 
-test.each(ROUTES)('the data and the meta of $path are as specification and schema say', async route => {
-  for (const address of jsonAddressesOf(route)) {
-    const { response, data, meta } = await get(address)
-    expect(response.status, address).toBe(200)
-    expect(response.headers.get('content-type'), address).toBe('application/json; charset=utf-8')
-    expect(DATA[route.id as keyof typeof DATA].safeParse(data).error, address).toBeUndefined()
-    expect(dataSchema(route).safeParse(data).error, address).toBeUndefined()
-    expect(undescribedFields(dataSchema(route), data), address).toEqual([])
-    expect(undescribedFields(metaSchema, meta), address).toEqual([])
-    expect(REGISTER.safeParse(meta).error, address).toBeUndefined()
-    expect(metaSchema.safeParse(meta).error, address).toBeUndefined()
-    expect(Object.keys(meta), address).toEqual(expect.arrayContaining([...EXTRA[route.id]!]))
-    expect(meta.dataset_version).toBe(TINY_VERSION)
-  }
-  const { meta, response } = await get(jsonAddressesOf(route)[0]!)
-  const isLive = route.group === 'infrastructure'
-  expect(meta.generated_utc).toBe(isLive ? '2025-02-25T00:00:00Z' : TINY_VERSION)
-  expect(meta.timing_ms).toBe(isLive ? 0 : null)
-  expect(response.headers.get('server-timing')).toBe(isLive ? null : 'app;dur=0')
-})
+test.each(ROUTES)(
+  'the data and the meta of $path are as the specification and its schema say',
+  async route => {
+    for (const address of jsonAddressesOf(route)) {
+      const { response, data, meta } = await get(address)
+      expect(response.status, address).toBe(200)
+      expect(response.headers.get('content-type'), address).toBe('application/json; charset=utf-8')
+      expect(dataSchema(route).safeParse(data).error, address).toBeUndefined()
+      expect(undescribedFields(dataSchema(route), data), address).toEqual([])
+      expect(undescribedFields(metaSchema, meta), address).toEqual([])
+      expect(REGISTER.safeParse(meta).error, address).toBeUndefined()
+      expect(metaSchema.safeParse(meta).error, address).toBeUndefined()
+      expect(Object.keys(meta), address).toEqual(expect.arrayContaining([...EXTRA[route.id]!]))
+      expect(meta.dataset_version).toBe(TINY_VERSION)
+    }
+    const { meta, response } = await get(jsonAddressesOf(route)[0]!)
+    const isLive = route.group === 'infrastructure'
+    expect(meta.generated_utc).toBe(isLive ? '2025-02-25T00:00:00Z' : TINY_VERSION)
+    expect(meta.timing_ms).toBe(isLive ? 0 : null)
+    expect(response.headers.get('server-timing')).toBe(isLive ? null : 'app;dur=0')
+  },
+)
 
 const request = (address: string) => opened.app.request(address)
 const linksAt = async (address: string) => (await getEnvelope(opened.app, address)).links

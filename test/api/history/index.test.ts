@@ -59,7 +59,7 @@ const links = TEXT.split('\n').flatMap(line => {
     : [{ title, path: address!.slice(SETTINGS.publicBaseUrl.length), about: about! }]
 })
 
-test('/llms.txt is served as text, compressed if the client accepts that, and revalidates', async () => {
+test('/llms.txt is served as text, compressed if the client accepts that, revalidates, and has one title and a summary', async () => {
   const response = await app.request('/llms.txt')
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(await response.text()).toBe(TEXT)
@@ -67,9 +67,7 @@ test('/llms.txt is served as text, compressed if the client accepts that, and re
   expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(TEXT)
   const etag = response.headers.get('etag')!
   expect((await app.request('/llms.txt', { headers: { 'if-none-match': etag } })).status).toBe(304)
-})
 
-test('/llms.txt has one title and a summary, then sections with lists', () => {
   const [title, , summary] = TEXT.split('\n')
   expect(title).toMatch(/^# \S/)
   expect(summary).toMatch(/^> \S/)

@@ -76,13 +76,18 @@ test.each(['identity', 'zstd', 'br', 'gzip'])('a large answer in %s equals the w
   expect(await decodedText(response)).toBe(new TextDecoder().decode(bytesOf({ risk_pct: 0.013 })))
 })
 
-test.each(FORMATS)('a large answer as %s has the bytes and headers of the whole one', async format => {
-  const { app } = await openApp()
-  const response = await ask(app, `${exportAt('0.013')}&format=${format}`)
-  const whole = renderAnswer('export', BOOK, { ...DEFAULT_PARAMS, risk_pct: 0.013, format })
-  expect(Object.fromEntries(response.headers)).toMatchObject(whole.headers)
-  expect((await read(response)).equals(whole.bytes)).toBe(true)
-})
+test.each(FORMATS)(
+  'a large answer as %s has the bytes and headers of the whole one, and a place',
+  async format => {
+    const { app } = await openApp({ mostLarge: 1 })
+    const response = await ask(app, `${exportAt('0.013')}&format=${format}`)
+    expect((await ask(app, exportAt('0.014'))).status).toBe(503)
+    const whole = renderAnswer('export', BOOK, { ...DEFAULT_PARAMS, risk_pct: 0.013, format })
+    expect(Object.fromEntries(response.headers)).toMatchObject(whole.headers)
+    expect((await read(response)).equals(whole.bytes)).toBe(true)
+    expect((await ask(app, exportAt('0.014'))).status).toBe(200)
+  },
+)
 
 test('a matrix of correlations may be a large answer, too', async () => {
   const { app } = await openApp()
@@ -176,14 +181,6 @@ test('a third large answer is refused to one client with Retry-After, sent to an
     expect((await read(response)).equals(bytesOf({ risk_pct }))).toBe(true)
   }
   expect(errors).toEqual([])
-})
-
-test('large binary answers count as large answers, too', async () => {
-  const { app } = await openApp({ mostLarge: 1 })
-  const arrow = await ask(app, `${exportAt('0.011')}&format=arrow`)
-  expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(503)
-  await read(arrow)
-  expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(200)
 })
 
 test('a large answer that was sent whole is kept, and is given at once and with its length from then on', async () => {

@@ -111,11 +111,8 @@ test('the list of versions calls neither a version that cannot be looked at nor 
   expect((await getData(app, LIST, DATA.versions)).map(each => each.is_removed)).toEqual([false, false])
 })
 
-test('the list of versions is empty if nothing was published', async () => {
+test('the list of versions is empty if nothing was published, and 503 as long as the log could not be read', async () => {
   expect(await getData((await openEmpty()).app, LIST, DATA.versions)).toEqual([])
-})
-
-test('the list of versions is 503 as long as the log could not be read', async () => {
   const { store, privateStore } = createMemoryStores()
   const { app } = await createTestApp(
     meddled(store, () => true, outage(store)),
@@ -258,25 +255,13 @@ test('the file of keys, which may change, is read each time', async () => {
   }
 })
 
-test.each([
-  ...[
-    '1.json',
-    '00000000001.json',
-    'x.json',
-    '..%2fcurrent.json',
-    '%00.json',
-    'signatures/x.sig',
-    'anchors/x',
-  ],
-  ...[
-    '../seals/1',
-    '../seals/days/1',
-    '../seals/keys/x.pem',
-    '../seals/openings/2024-02-28',
-    '../seals/x/head',
-  ],
-])(
-  'the pointer log and the chain of seals answer 404 for %s, the name of no object of theirs',
+const NO_OBJECTS = [
+  ...'1.json 00000000001.json x.json ..%2fcurrent.json %00.json signatures/x.sig anchors/x'.split(' '),
+  ...'1 days/1 keys/x.pem openings/2024-02-28 x/head'.split(' ').map(name => `../seals/${name}`),
+]
+
+test.each(NO_OBJECTS)(
+  'the pointer log and the chain of seals answer 404 for %s, which is no name',
   async name => {
     expect((await errorOf(await second.app.request(`/v1/pointer/${name}`))).code).toBe('not_found')
   },
@@ -294,15 +279,13 @@ test('the newest seal is kept for 30 seconds, and a seal under the number of ano
   expect((await app.request('/v1/seals/000000002')).status).toBe(503)
 })
 
-test('a 404 for the opening of a day says when a day is opened', async () => {
-  const { message } = await errorOf(await second.app.request('/v1/seals/openings/2024-02-28.jsonl'))
-  expect(message).toMatch(/; a day is opened when its embargo is over$/)
-})
-
-test.each(['1.json', '0000000099.json'])('a 404 for the unknown entry %s names the newest', async name => {
-  const { code, message } = await errorOf(await second.app.request(`/v1/pointer/${name}`))
-  expect(code).toBe('not_found')
-  expect(message).toMatch(/; the newest known entry is 4$/)
+test.each([
+  ['entry', 'pointer/1.json', /; the newest known entry is 4$/],
+  ['later entry', 'pointer/0000000099.json', /; the newest known entry is 4$/],
+  ['opening', 'seals/openings/2024-02-28.jsonl', /; a day is opened when its embargo is over$/],
+])('a 404 for an unknown %s says what is known', async (_, path, says) => {
+  const { code, message } = await errorOf(await second.app.request(`/v1/${path}`))
+  expect([code, message]).toEqual(['not_found', expect.stringMatching(says)])
 })
 
 test('a version that was never published is 404, also if the store has its manifest', async () => {

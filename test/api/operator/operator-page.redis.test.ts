@@ -1,12 +1,9 @@
 // The operator's page in process: who sees it, what a form needs, and that nothing of what others wrote becomes markup.
-import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/operator/guard.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
-import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
-import { keyIdOf } from '#signals/clients/token.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/live-record.ts'
 import { commit } from '#signals/log/commit.ts'
 import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR, SEAL_STATE } from '#signals/redis/keys.ts'
@@ -227,7 +224,6 @@ test('a range is sent again from the page of its client, which says if there is 
 const readySeqs = () => redis.zrange(`${READY_PREFIX}acme`, 0, '-1')
 
 test('the page shows what may be wrong with a client, refuses what is, and names each action in the log', async () => {
-  const page = await loggedIn({ random: randomBytes })
   const { csrf } = await page.get('/ops/view/clients')
   const post = (path: string, fields: Record<string, string> = {}) =>
     page.post(`/ops/view/clients${path}`, { csrf, ...fields })
@@ -235,7 +231,9 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   const added = await post('', { id: 'acme', tier: '', aliases: ' alder,  hidden ', activate: 'yes' })
   expect(added.headers.get('location')).toBe('/ops/view/clients/acme?note=add_client')
   expect(await findClient(redis, 'acme')).toMatchObject({
-    ...{ tier: 'standard', status: 'active', aliases: ['alder', 'hidden'], program: false },
+    tier: 'standard',
+    status: 'active',
+    program: false,
   })
   expect(await shown()).toContain('hidden (not served now)<')
   nowMs += 1_000
@@ -243,18 +241,13 @@ test('the page shows what may be wrong with a client, refuses what is, and names
   expect([again.status, again.text]).toEqual([409, expect.stringContaining('acme')])
   await post('/acme/entitlements', { aliases: 'birhc' })
   expect(await shown()).toMatch(/birhc \(not served now\) \(did you mean &#39;birch&#39;\?\)/)
-  const [token = ''] = /hw_live_\w+/.exec((await post('/acme/keys')).text) ?? []
-  expect((await listKeys(redis, 'acme')).map(({ id }) => id)).toEqual([keyIdOf(token)])
-  expect(await shown()).not.toContain(token)
   expect((await post('/acme/keys/00EXAMPL/revoke', { confirm: 'yes' })).status).toBe(404)
   await post('/acme/webhook/put', { url: 'https://hooks.example.org/in' })
   const tested = (await post('/acme/test')).headers.get('location') ?? ''
   expect(tested).toMatch(/^\/ops\/view\/signals\/\d+\?note=test$/)
   expect((await page.get(tested)).text).toContain('A test signal was fired')
-  await post('/acme/webhook/delete', { confirm: 'yes' })
-  expect(await shown()).toContain('None, so the client pulls.')
   const audit = await textOf('/ops/view/audit')
-  for (const action of ['add client', 'entitle', 'issue key', 'revoke key', 'set webhook', 'remove webhook'])
+  for (const action of ['add client', 'entitle', 'revoke key', 'set webhook', 'test'])
     expect(audit).toContain(`>${action}</td>`)
   expect(audit).not.toMatch(/whsec_|hw_live_|\{/)
 })
@@ -278,8 +271,8 @@ test('the overview shows what is published, how the nights went, and what is wro
   const took = { started_utc: ago(30), ended_utc: ago(30, 90_000), error: null }
   const night = { ...took, outcome: 'done' as const, summary: { missing_bars: [lacking] } }
   const versions = [true, false].map(isNewest => ({
-    version: `2026-11-${isNewest ? 19 : 18}T00:15:00Z`,
-    ...{ published: ago(isNewest ? 30 : 54), entered: null, manifest_sha256: '' },
+    ...{ version: `2026-11-${isNewest ? 19 : 18}T00:15:00Z`, published: ago(isNewest ? 30 : 54) },
+    ...{ entered: null, manifest_sha256: '' },
     ...{ is_served: isNewest, history_restated: isNewest, night: isNewest ? night : null },
   }))
   const served = { version: versions[0]!.version, from: '2020-01-01', to: '2026-11-18', strategies: 8 }
@@ -454,13 +447,10 @@ test('a form that is refused is shown again as it was filled, without its secret
   for (const part of ['"A B"', '"exhausted" selected', 'the id of a client']) expect(filter).toContain(part)
 })
 
-test('a refusal on the page of the operator is a page, in which a command stands as one', async () => {
+test('a refusal on the page of the operator is a page, in which a command stands as one, and that of a form leads back to the page that it was sent from, and to no other site', async () => {
   const { status, text } = await page.get('/ops/view/clients/nobody')
   expect([status, text]).toEqual([404, expect.stringContaining('<code>highwater ops clients list</code>')])
   expect(text).toContain('<a class="brand" href="/ops">')
-})
-
-test('a refused form leads back to the page that it was sent from, and to no other site', async () => {
   const { csrf } = await page.get('/ops/view/clients')
   const refused = async (referer: string, path = '/ops/view/clients') =>
     /<a href="([^"]*)">Back</.exec((await page.post(path, { csrf, id: 'A B' }, { referer })).text)?.[1]

@@ -18,6 +18,7 @@ import {
   seededBytes,
   signalContent,
 } from '../../support/signals/signals.ts'
+import { entryOf } from '../../support/signals/signals-process.ts'
 
 useOwnRedis()
 
@@ -32,16 +33,7 @@ beforeEach(() => {
   request = ask()
 })
 
-const entry = (id: string, more: Record<string, unknown> = {}) => ({
-  signal_id: id,
-  alias: 'alder',
-  action: 'long',
-  signal_price: 50_000,
-  stop: 49_000,
-  base_risk_pct: 0.02,
-  timestamp,
-  ...more,
-})
+const entry = (id: string, more: Record<string, unknown> = {}) => entryOf(id, 'alder', { timestamp, ...more })
 
 const pathOf = (path: string): string =>
   path.replace(':client', 'acme').replace(':key', 'abcd1234').replace(':seq', '1')
@@ -74,14 +66,6 @@ test('a signal is fired once: 201 with a new number, then 200 with the same, 409
   const { status, json } = await request('POST', '/ops/signals', entry('a', { stop: 48_000 }))
   expect([status, json]).toMatchObject([409, { error: { code: 'conflict' } }])
   expect(await readAfter(redis, 0, 10)).toHaveLength(1)
-})
-
-test('a refused fire lists every problem of its body at once', async () => {
-  const { status, json } = await request('POST', '/ops/signals', entry(' b', { alias: 'oak', action: 'buy' }))
-  const details = [{ param: 'signal_id' }, { param: 'action' }]
-  expect([status, json]).toMatchObject([422, { error: { details } }])
-  const stops = await request('POST', '/ops/signals', entry('a', { alias: 'oak', stop: 51_000 }))
-  expect(stops.json).toMatchObject({ error: { details: [{ param: 'alias' }, { param: 'stop' }] } })
 })
 
 test.each<[number, string, Record<string, string>]>([
@@ -186,17 +170,6 @@ test('a client is added whole or not at all, so that a corrected request is acce
   })
 })
 
-test('the newer key of a client is confirmed, which retires the older one, and revoked once', async () => {
-  const { keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-  const { json } = await request('POST', '/ops/clients/acme/keys')
-  const { id } = (json as { data: { id: string } }).data
-  const confirmed = await request('POST', `/ops/keys/${id}/confirm`)
-  expect(confirmed.json).toMatchObject({ data: { retired_key_ids: [keyId] } })
-  expect((await request('GET', '/ops/clients/acme/keys')).json).toMatchObject({ data: [{ id }] })
-  for (const status of [200, 404])
-    expect((await request('POST', `/ops/keys/${id}/revoke`)).status).toBe(status)
-})
-
 test('a client may be entitled to what is not served, with a warning that names it', async () => {
   const warning = "no strategy that is served now has the alias aldr (did you mean 'alder'?)"
   const added = await request('POST', '/ops/clients', { id: 'acme', aliases: ['alder', 'aldr'] })
@@ -296,21 +269,6 @@ test.each(['/ops/signals', '/ops/deliveries', '/ops/deliveries?client=acme'])(
     expect(await olderThan(1)).toMatchObject({ status: 200, json: { data: [], meta: { next: null } } })
   },
 )
-
-test('the account of a client has what was owed to it and what never was', async () => {
-  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-  for (const [i, alias] of ['alder', 'birch', 'alder'].entries()) await fire(redis, `s${i}`, alias)
-  await owe(redis, [{ client: 'acme', signals: [{ seq: 1, prev: 0 }] }], NOW_MS)
-  const account = { entitled: 2, delivered: 0, missing: [1, 3], owed: [1] }
-  const all = await request('GET', '/ops/clients/acme/account')
-  expect(all.json).toMatchObject({ data: { from: 1, to: 3, ...account } })
-  const some = await request('GET', '/ops/clients/acme/account?from=2&to=2')
-  expect(some.json).toMatchObject({ data: { from: 2, to: 2, entitled: 0, missing: [] } })
-  expect((await request('GET', '/ops/clients/acme/account?from=0&until=9')).json).toMatchObject({
-    error: { details: [{ param: 'from' }, { param: 'until' }] },
-  })
-  expect((await request('GET', '/ops/clients/nobody/account')).status).toBe(404)
-})
 
 test('a signal is fired from the page once it is confirmed, once however often that is sent, by a token that may fire its strategy', async () => {
   const { json } = await request('POST', '/ops/tokens', { name: 'desk', scopes: ['read', 'fire:birch'] })

@@ -15,6 +15,7 @@ import { run } from '../../cli/made-up.ts'
 import { atEndOfFile } from '../../support/ends.ts'
 import { operatorParts, secretKeyOf, setWebhook, TOKEN, testBox } from '../../support/signals/operator.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
+import { entryOf } from '../../support/signals/signals-process.ts'
 import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -38,29 +39,16 @@ const ops = (args: readonly string[], env: Record<string, string> = {}) =>
     },
   })
 
-const SIGNAL = {
-  signal_id: 'a',
-  alias: 'alder',
-  action: 'long',
-  signal_price: 50_000,
-  stop: 49_000,
-  base_risk_pct: 0.02,
-  timestamp: '2026-11-21T00:00:00Z',
-  mode: 'DRY_RUN', // a LIVE entry must be of now
-}
+/** A LIVE entry must be of now. */
+const SIGNAL = entryOf('a', 'alder', { timestamp: '2026-11-21T00:00:00Z', mode: 'DRY_RUN' })
 
-test('`ops clients` shows a client without its secrets, warns of an alias that nothing has, and lists all', async () => {
+test('`ops clients` shows a client without its secrets, and lists all', async () => {
   await ops(['clients', 'add', 'acme', '--tier', 'pro', '--activate'])
   await ops(['clients', 'entitle', 'acme', '--add', 'alder,birch', '--program'])
-  expect((await ops(['clients', 'entitle', 'acme', '--remove', 'birch', '--json'])).out).toContain(
-    '"program":true',
-  )
+  const left = await ops(['clients', 'entitle', 'acme', '--remove', 'birch', '--json'])
+  expect(left.out).toContain('"program":true')
   await ops(['keys', 'issue', 'acme'])
   await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
-  expect((await ops(['clients', 'entitle', 'acme', '--add', 'aldr'])).out).toContain(
-    'warning: no strategy that is served now has the alias aldr',
-  )
-  await ops(['clients', 'entitle', 'acme', '--remove', 'aldr'])
   const { out } = await ops(['clients', 'show', 'acme'])
   expect(out).toContain('url: https://hooks.example.org/in')
   expect(out).not.toMatch(/whsec_|hw_live_/)
@@ -143,7 +131,7 @@ test('`ops test` with a token that may not read says so at once, with the number
   expect([code, out]).toEqual([1, says])
 })
 
-test('a command that an alert names is one that there is', async () => {
+test('a command that an alert or a refusal names is one that there is', async () => {
   const sent: string[] = []
   const { onEvent } = createAlerts(
     ({ message }) => sent.push(message),
@@ -154,15 +142,9 @@ test('a command that an alert names is one that there is', async () => {
   const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
   expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
   for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')
-})
-
-test('a command that a refusal names is one that there is', async () => {
   await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-  for (const args of [
-    ['clients', 'show', 'nobody'],
-    ['keys', 'confirm', '0aZ3kQ9b'],
-  ]) {
-    const { err } = await ops(args)
+  for (const refused of ['clients show nobody', 'keys confirm 0aZ3kQ9b']) {
+    const { err } = await ops(refused.split(' '))
     const named = /`highwater ops ([^`]+)`/.exec(err)?.[1] ?? ''
     expect([named, (await ops(named.replace('CLIENT', 'acme').split(' '))).code]).toEqual([named, 0])
   }
@@ -251,17 +233,13 @@ test('`ops restore` brings everything back into an empty Redis; the next signal 
   expect(await fire(redis, 'b', 'alder')).toBe(1_000_002)
 })
 
-test('`ops restore` refuses a backup that was cut or signed with an unknown key, and no backup has a secret in the clear', async () => {
+test('`ops restore` refuses a backup that was cut, and no backup has a secret in the clear', async () => {
   const file = join(await temporaryFolder(), 'signals.jsonl')
   const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
   const secret = await setWebhook(redis, 'acme', 'https://hooks.example.org/private-path')
   await ops(['backup', file])
   const text = await readFile(file, 'utf8')
   for (const hidden of [token, secret, 'private-path']) expect(text).not.toContain(hidden)
-  expect(await ops(['restore', file, '--force'], { SECRET_KEY: secretKeyOf('k2') })).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('it was signed with the key k1, which SECRET_KEY lacks'),
-  })
   await writeFile(file, text.slice(0, -40))
   expect(await ops(['restore', file, '--force'])).toMatchObject({
     code: 1,
@@ -271,9 +249,7 @@ test('`ops restore` refuses a backup that was cut or signed with an unknown key,
 })
 
 test('`ops rekey` seals what was sealed under an older key under the newest one', async () => {
-  const [old, renewed] = ['k1', 'k2'].map(
-    id => `${id}:${Buffer.alloc(32, id.charCodeAt(1)).toString('base64')}`,
-  )
+  const [old, renewed] = [secretKeyOf('k1'), secretKeyOf('k2')]
   await setWebhook(redis, 'acme', 'https://hooks.example.org/in')
   const { out } = await ops(['rekey', '--json'], { SECRET_KEY: `${renewed},${old}` })
   expect(JSON.parse(out)).toEqual({ sealed: 1, untouched: 0, removed: 0 })

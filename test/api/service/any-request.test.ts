@@ -45,7 +45,7 @@ async function askAnything(ask: Ask, numRuns: number, passing: readonly number[]
 }
 
 test('each answer is as the document has it, HEAD as GET, and its own link leads to the same bytes', async () => {
-  await askAnything(askIn(opened.app), 1_200)
+  await askAnything(askIn(opened.app), 600)
   expect(opened.errors).toEqual([])
   expect(opened.damages).toEqual([])
 })
@@ -55,13 +55,13 @@ test('each answer over a connection is as the document has it, too', async () =>
   atEndOfFile(() => server.close())
   const pool = new Pool(server.url)
   atEndOfFile(() => pool.close())
-  await askAnything(askOver(pool), 300)
+  await askAnything(askOver(pool), 150)
   expect(opened.errors).toEqual([])
 })
 
 test('each answer is as the document has it while there is no dataset', async () => {
   const { app, errors } = await openEmpty()
-  await askAnything(askIn(app), 200, [503])
+  await askAnything(askIn(app), 100, [503])
   expect(errors).toEqual([])
 })
 
@@ -159,13 +159,13 @@ async function askBeside(app: App, statuses: readonly number[], numRuns: number)
 }
 
 test('no address, header or method makes the service fail, or answer outside its envelopes', async () => {
-  await askBeside(opened.app, STATUSES, 800)
+  await askBeside(opened.app, STATUSES, 400)
   expect([opened.errors, opened.damages]).toEqual([[], []])
 })
 
 test('no address, header or method makes the service fail while there is no dataset', async () => {
   const { app, errors } = await openEmpty()
-  await askBeside(app, [...STATUSES, 503], 300)
+  await askBeside(app, [...STATUSES, 503], 150)
   expect(errors).toEqual([])
 })
 

@@ -242,15 +242,6 @@ test.each(SIGNALS_ROUTES)('$method $path refuses other methods before it asks fo
   expect(options.headers.get('access-control-allow-origin')).toBeNull()
 })
 
-test.each(NO_PREVIEW.filter(({ method }) => method === 'GET'))(
-  'HEAD $path has the headers of GET and no body',
-  async ({ path }) => {
-    const head = await app.request(path, withKey(token, 'HEAD'))
-    expect([head.status, await head.text()]).toEqual([200, ''])
-    expect([...head.headers]).toEqual([...(await get(path)).headers])
-  },
-)
-
 test('an answer has the deprecation and the sunset that the operator has set', async () => {
   const { parts } = signalsParts(redis)
   const settings = { ...parts.settings, deprecatedAtMs: NOW_MS, sunsetAtMs: NOW_MS + 86_400_000 }

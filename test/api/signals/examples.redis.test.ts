@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
 import { asCsv } from '#core/contract/openapi.ts'
-import { dataSchema } from '#core/contract/route.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { createClient, entitleClient } from '#signals/clients/clients.ts'
 import { owe } from '#signals/outbox/outbox.ts'
@@ -14,6 +13,7 @@ import { createPreviewLimits, PREVIEW_LIMITS } from '#signals/program/preview-li
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
   type Answers,
+  assertExample,
   assertRecorded,
   base64Bytes,
   type ExampledDocument,
@@ -21,14 +21,12 @@ import {
   exampleOf,
   partsOf,
   recordIfAsked,
-  sentExamples,
 } from '../../support/history/recorded-examples.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { startSealed } from '../../support/signals/sealed-chain.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, isKeyless, registerParts } from '../../support/signals/signals-app.ts'
-import { undescribedFields } from '../history/described.ts'
 
 /** Every route but the document, which would stand in itself. */
 const ROUTES = SIGNALS_ROUTES.filter(({ id }) => id !== 'openapi')
@@ -157,16 +155,8 @@ test('every example of the document of the signals service is what it answered o
   assertRecorded(document, answers, ROUTES, ['/openapi.json'])
 })
 
-const enveloped = z.looseObject({ data: z.unknown() })
-
 test.each(ROUTES)('the example of $method $path has the fields of its schemas alone', route => {
-  const { id, method, path, isBare } = route
-  const value = document.components.examples[id]?.value
-  const shown = isBare ? value : enveloped.parse(value).data
-  expect(dataSchema(route).safeParse(shown).error).toBeUndefined()
-  if (id !== 'schema') expect(undescribedFields(dataSchema(route), shown)).toEqual([]) // that one is a schema itself
-  const sent = sentExamples(document.paths[path]![method.toLowerCase()]!)
-  expect(sent).toEqual(route.body === undefined ? [] : [exampleOf(route).body])
+  assertExample(document, route)
 })
 
 test('no example holds a key, and the one secret says that it is an example', () => {

@@ -49,24 +49,14 @@ test('the program of the served version is served, whether it is newer or was ro
 test('the program is served with what its version says of itself', async () => {
   const { look, current } = await follow()
   const { dataset } = orderOf(A, stores).snapshot
+  const said = { ...dataset, synthetic: true, public_url: 'https://h.example' }
   await publishWith(stores, A, programOf([100]), {
-    snapshot: {
-      ...orderOf(A, stores).snapshot,
-      dataset: { ...dataset, synthetic: true, public_url: 'https://h.example' },
-    },
+    snapshot: { ...orderOf(A, stores).snapshot, dataset: said },
   })
   await look()
   const { name, disclaimer, methodology_url } = dataset
-  const facts = {
-    name,
-    version: A,
-    disclaimer,
-    methodology_url,
-    public_url: 'https://h.example',
-    embargo_days: 0,
-    synthetic: true,
-  }
-  expect(current()?.dataset).toEqual(facts)
+  const stated = { public_url: 'https://h.example', embargo_days: 0, synthetic: true }
+  expect(current()?.dataset).toEqual({ version: A, name, disclaimer, methodology_url, ...stated })
   await publishWith(stores, B, programOf([100, 101]))
   await spoil(stores, B, 'snapshot.json')
   await look()

@@ -36,15 +36,8 @@ test('a backup holds the profiles and not the counts', async () => {
   async function* from(): AsyncGenerator<string> {
     yield* lines
   }
-  await restoreBackup({
-    redis,
-    lines: from,
-    highWater: 0,
-    newEpoch: () => 'e',
-    nowMs: NOW_MS,
-    isForced: false,
-    ring: testRing(),
-  })
+  const order = { lines: from, highWater: 0, newEpoch: () => 'e', nowMs: NOW_MS, isForced: false }
+  await restoreBackup({ redis, ring: testRing(), ...order })
   expect(await readProfile(redis, 'acme')).toEqual(STORED)
 })
 

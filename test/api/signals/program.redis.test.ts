@@ -2,14 +2,9 @@
 // of which nothing is stored.
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import {
-  programBasket,
-  programDeploy,
-  programDeploys,
-  programSimulation,
-} from '#core/contract/payloads/program.ts'
+import { programBasket, programDeploys, programSimulation } from '#core/contract/payloads/program.ts'
 import { renderBasket, renderDeploys, renderSimulation } from '#core/dataset/resources/program/records.ts'
-import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
+import { entitleClient } from '#signals/clients/clients.ts'
 import { profileKey } from '#signals/redis/keys.ts'
 import type { ServedProgram } from '#storage/published-files.ts'
 import { PROGRAM, servedProgram } from '../../support/signals/served-program.ts'
@@ -96,12 +91,6 @@ test('the program of the next night is answered from the next request on', async
   expect(await dataOf(simulation)).toMatchObject({ alias: PROGRAM_ALIAS, input })
 })
 
-test('the program is answered to a client that waits for its activation, too', async () => {
-  await suspendClient(redis, 'acme')
-  expect((await client.get('/v1/program')).status).toBe(200)
-  expect((await refusalOf(await client.get('/v1/signals/latest'))).code).toBe('account_not_active')
-})
-
 const all = renderDeploys(PROGRAM.data)
 
 test('deployments since 0 are all of them, since a number those after it, and since the last none', async () => {
@@ -127,7 +116,7 @@ test('deployments in pages are the same as at once, each once and in order', asy
   expect(seqs).toEqual(all.map(({ seq }) => seq))
 })
 
-test('deployments as CSV are the fields of the JSON in their order, a row each', async () => {
+test('deployments as CSV are the fields of the JSON in their order, a row each, and none are the header alone', async () => {
   const response = await client.get('/v1/program/deploys?since=3&limit=20&format=csv')
   expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
   expect(response.headers.get('content-disposition')).toBe('attachment; filename="deploys-since-3.csv"')
@@ -135,23 +124,19 @@ test('deployments as CSV are the fields of the JSON in their order, a row each',
   const shown = renderDeploys(PROGRAM.data).slice(3, 23)
   expect(header.split(',')).toEqual(Object.keys(shown[0]!))
   expect(rows).toEqual(shown.map(deploy => Object.values(deploy).join(',')))
-})
-
-test('no deployments as CSV are the header alone', async () => {
-  const text = await (await client.get('/v1/program/deploys?since=100000&format=csv')).text()
-  expect(text).toBe(`${Object.keys(programDeploy.shape).join(',')}\r\n`)
+  const none = await client.get('/v1/program/deploys?since=100000&format=csv')
+  expect(await none.text()).toBe(`${header}\r\n`)
 })
 
 test('a profile is stored exactly as it was asked for, and answered again', async () => {
-  expect((await refusalOf(await client.get('/v1/program/profile'))).code).toBe('profile_not_set')
+  for (const path of ['profile', 'basket?view=personal']) {
+    const response = await client.get(`/v1/program/${path}`)
+    expect([response.status, await codeOf(response)]).toEqual([404, 'profile_not_set'])
+  }
   clock.ms = 1_000
   const asked = { equity_usd: 12_345.678_901_234_5, contribution_cadence_bars: 3_650 }
-  const data = {
-    schema_version: '1.0',
-    alias: PROGRAM_ALIAS,
-    ...asked,
-    updated_utc: '2026-11-21T00:00:06Z',
-  }
+  const at = { updated_utc: '2026-11-21T00:00:06Z' }
+  const data = { schema_version: '1.0', alias: PROGRAM_ALIAS, ...asked, ...at }
   expect(await dataOf(await client.put('/v1/program/profile', { ...asked, colour: 'red' }))).toEqual(data)
   clock.ms = 5_000
   expect(await dataOf(await client.get('/v1/program/profile'))).toEqual(data)
@@ -194,21 +179,15 @@ test('the personal basket of the equity and cadence of the program is the refere
 test('without a published program every route of it says so, and the rest of the service goes on', async () => {
   served = null
   const input = { equity_usd: 1000, contribution_cadence_bars: 7 }
-  for (const response of [
-    ...(await Promise.all(
-      ['', '/basket', '/deploys', '/performance', '/profile', '/preview'].map(path =>
-        client.get(`/v1/program${path}`),
-      ),
-    )),
-    await client.put('/v1/program/profile', input),
-    await client.post('/v1/program/simulate', input),
-    await client.post('/v1/program/preview/simulate', input),
-  ]) {
-    expect(response.status).toBe(404)
-    expect(await refusalOf(response)).toMatchObject({
-      code: 'not_found',
-      message: 'no accumulation program is published',
-    })
+  const read = ['', '/basket', '/deploys', '/performance', '/profile', '/preview']
+  for (const response of await Promise.all([
+    ...read.map(path => client.get(`/v1/program${path}`)),
+    client.put('/v1/program/profile', input),
+    client.post('/v1/program/simulate', input),
+    client.post('/v1/program/preview/simulate', input),
+  ])) {
+    const message = 'no accumulation program is published'
+    expect([response.status, await refusalOf(response)]).toMatchObject([404, { code: 'not_found', message }])
   }
   expect((await client.get('/v1/whoami')).status).toBe(200)
 })
@@ -280,8 +259,8 @@ test.each(BODIES)('%s %s refuses a body for its type, size, form, and content la
     'unsupported_media_type',
   )
   expect(await codeOf(await client.send(method, path, huge, JSON_TYPE))).toBe('payload_too_large')
-  expect(await codeOf(await client.send(method, path, '{"equity_usd":1,', JSON_TYPE))).toBe('bad_request')
-  expect(await codeOf(await client.send(method, path, '', JSON_TYPE))).toBe('bad_request')
+  for (const broken of ['{"equity_usd":1,', '', input('NaN', '7')])
+    expect(await codeOf(await client.send(method, path, broken, JSON_TYPE))).toBe('bad_request')
   expect(await codeOf(await client.send(method, path, '{}', JSON_TYPE))).toBe('validation_error')
 })
 
@@ -319,23 +298,21 @@ const BAD_OBJECTS: readonly BadInput[] = [
   ),
 ]
 
-async function expectRefused(method: 'PUT' | 'POST', path: string, inputs: readonly BadInput[]) {
-  for (const [body, details] of inputs) {
-    const response = await client.send(method, path, body)
-    expect([body, response.status]).toEqual([body, 422])
-    expect((await refusalOf(response)).details).toEqual(details)
-    expect(await redis.exists(profileKey('acme'))).toBe(0)
-  }
-}
+const BAD_INPUTS = BODIES.flatMap(([method, path]) =>
+  [BAD_NUMBERS, BAD_OBJECTS].map(inputs => [method, path, inputs.length, inputs] as const),
+)
 
-test.each(BODIES)('%s %s refuses an equity or a cadence that is no such number', async (method, path) => {
-  await expectRefused(method, path, BAD_NUMBERS)
-})
-
-test.each(BODIES)('%s %s names all that is wrong of an input, or that it is none', async (method, path) => {
-  await expectRefused(method, path, BAD_OBJECTS)
-  expect(await codeOf(await client.send(method, path, input('NaN', '7')))).toBe('bad_request')
-})
+test.each(BAD_INPUTS)(
+  '%s %s names all that is wrong of each of %i inputs',
+  async (method, path, _, inputs) => {
+    for (const [body, details] of inputs) {
+      const response = await client.send(method, path, body)
+      expect([body, response.status]).toEqual([body, 422])
+      expect((await refusalOf(response)).details).toEqual(details)
+      expect(await redis.exists(profileKey('acme'))).toBe(0)
+    }
+  },
+)
 
 test.each([
   [0.999_999, 7, 'equity_usd', 'must be from 1 to 1000000000'],
@@ -354,14 +331,6 @@ test.each([
   expect(response.status).toBe(422)
   expect((await refusalOf(response)).details).toMatchObject([{ param, reason }])
   expect(await redis.get(profileKey('acme'))).toBe(before)
-})
-
-test('a profile that is not set is 404 where it is needed, and nowhere else', async () => {
-  for (const path of ['/v1/program/profile', '/v1/program/basket?view=personal']) {
-    const response = await client.get(path)
-    expect([response.status, await codeOf(response)]).toEqual([404, 'profile_not_set'])
-  }
-  expect((await client.get('/v1/program/basket')).status).toBe(200)
 })
 
 test.each([

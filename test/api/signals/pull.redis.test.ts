@@ -1,7 +1,6 @@
 // Laws of the pull, against a plain model: what a client sees is a filter of the log, and paging changes nothing of it.
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { entitleClient } from '#signals/clients/clients.ts'
 import { commit, type NewSignal } from '#signals/log/commit.ts'
 import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
@@ -10,7 +9,6 @@ import {
   commitMany,
   fire,
   NOW_MS,
-  PROGRAM_ALIAS,
   seededBytes,
   signalContent,
 } from '../../support/signals/signals.ts'
@@ -179,16 +177,6 @@ test('a history links to itself canonically, and to its next page as long as the
     next: '/v1/signals/history?limit=2&since=2',
   })
   expect((await envelopeOf(await get(links.next ?? ''))).links.next).toBeUndefined()
-})
-
-test('a history has all signals of an alias while the client is entitled to it, and none before or after', async () => {
-  await reset([])
-  await fire(redis, 'a', 'alder')
-  expect(await rowsOf(await get('/v1/signals/history'))).toEqual([])
-  await entitleClient(redis, 'acme', { add: ['alder'] }, PROGRAM_ALIAS)
-  expect(await rowsOf(await get('/v1/signals/history'))).toHaveLength(1)
-  await entitleClient(redis, 'acme', { remove: ['alder'] }, PROGRAM_ALIAS)
-  expect((await get('/v1/signals/latest')).status).toBe(404)
 })
 
 const isPlain = (text: unknown): boolean => typeof text === 'string' && /^-?\d+(\.\d+)?$/.test(text)

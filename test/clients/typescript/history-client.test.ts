@@ -10,18 +10,9 @@ const PINNED = `/v1/snapshots/${toCompactInstant(FIRST_VERSION)}`
 /** Every answer of a book, without the cache of another client. */
 async function everything(book: Highwater) {
   const alder = book.strategy('alder')
-  const ofBook = [book.strategies(), book.summary(), book.dataset(), book.correlation(), book.export()]
-  const ofStrategy = [
-    alder.meta(),
-    alder.stats(),
-    alder.risk(),
-    alder.live(),
-    alder.returns(),
-    alder.curve(),
-    alder.trades(),
-    alder.rolling(),
-  ]
-  return Promise.all([...ofBook, book.benchmark(), ...ofStrategy])
+  const ofBook = ['strategies', 'summary', 'dataset', 'correlation', 'export', 'benchmark'] as const
+  const ofStrategy = ['meta', 'stats', 'risk', 'live', 'returns', 'curve', 'trades', 'rolling'] as const
+  return Promise.all([...ofBook.map(name => book[name]()), ...ofStrategy.map(name => alder[name]())])
 }
 
 test('a book of the client is answered from the version that was the newest when it was opened, whatever is published later', async () => {

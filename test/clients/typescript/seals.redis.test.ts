@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { sealNumber } from '#core/contract/seals.ts'
 import { commit } from '#signals/log/commit.ts'
 import { batchSalt, itemSalt } from '#storage/seals/seal.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../../clients/typescript/src/index.ts'
 import { start } from '../../support/http/raw-server.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
-import { nameOf, receiptsOf, sealCases, startSealed } from '../../support/signals/sealed-chain.ts'
+import { receiptsOf, sealCases, startSealed } from '../../support/signals/sealed-chain.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals, signalsParts, withKey } from '../../support/signals/signals-app.ts'
 import { rejection } from './watched-service.ts'
@@ -53,7 +54,7 @@ test('what a client reads of the chain is the same whichever seal has a signal o
     })
     return [...new Set(await Promise.all(all))]
   }
-  const today = [11, 10, 9, 8, 7, 6, 5, 4].map(n => (n === 11 ? 'head' : nameOf(n))).join(' ')
+  const today = [11, 10, 9, 8, 7, 6, 5, 4].map(n => (n === 11 ? 'head' : sealNumber(n))).join(' ')
   const key = Object.keys(objects).find(name => name.startsWith('keys/'))
   expect(await readsOf([2, 3, 4, 8, 11, 12], { head })).toEqual([`${today} days/2026-11-20`])
   expect(await readsOf([4, 5, 8, 10], {})).toEqual([`${today} ${key}`])
@@ -167,7 +168,7 @@ test('a client that follows the log checks what it was given every 12 minutes, k
   expect([state, state.waiting]).toMatchObject([{ checked_seq: 6, head: { n: 3 } }, undefined])
   const message = 'seal 3 is missing: withheld or removed'
   await seal()
-  for (const name of [nameOf(3), 'days/2026-11-20']) hidden.add(name)
+  for (const name of [sealNumber(3), 'days/2026-11-20']) hidden.add(name)
   expect(await follow(url, token, { onCheck, state }, 0)).toMatchObject({ seqs: [1, 4, 5, 6], message })
   hidden.clear()
   expect(kept.at(-1)).toEqual({ ...state, fault: message })

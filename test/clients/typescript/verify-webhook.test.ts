@@ -15,17 +15,27 @@ const NOW = { nowMs: NOW_MS }
 const sign = (secrets: readonly string[], body: Uint8Array = BODY) =>
   signedHeaders({ body, id: 'alder-1', seq: 42, prevSeq: 40, attempt: 1, sentAtMs: NOW_MS }, secrets)
 
-test.each<[string, Parameters<typeof verifyWebhook>]>([
-  ['with the headers of fetch', [new Headers(sign([SECRET])), BODY, SECRET, NOW]],
-  [
-    'with the headers of Node',
-    [{ ...sign([SECRET]), accept: undefined, 'x-a': ['b', 'c'] }, Buffer.from(BODY), SECRET, NOW],
-  ],
-  ['with its body as text', [sign([SECRET]), new TextDecoder().decode(BODY), SECRET, NOW]],
-  ['with a new secret, while both sign', [sign([OTHER_SECRET, SECRET]), BODY, OTHER_SECRET, NOW]],
-  ['with an old secret, while both sign', [sign([OTHER_SECRET, SECRET]), BODY, SECRET, NOW]],
-  ['with both secrets, before the new one signs', [sign([SECRET]), BODY, [OTHER_SECRET, SECRET], NOW]],
-  ['at the end of the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 295_000 }]],
+type Given = Parameters<typeof verifyWebhook>
+
+/** A delivery that is signed with a secret and verified with it at once, but for what a test says. */
+const given = (
+  headers: Given[0] = sign([SECRET]),
+  body: Given[1] = BODY,
+  secret: Given[2] = SECRET,
+  options: Given[3] = NOW,
+): Given => [headers, body, secret, options]
+const BOTH = sign([OTHER_SECRET, SECRET])
+const later = (ms: number, more = {}) => given(undefined, BODY, SECRET, { nowMs: NOW_MS + ms, ...more })
+
+test.each<[string, Given]>([
+  ['with the headers of fetch', given(new Headers(sign([SECRET])))],
+  ['with the headers of Node', given({ ...sign([SECRET]), accept: undefined, 'x-a': ['b', 'c'] })],
+  ['with its body as the bytes of Node', given(undefined, Buffer.from(BODY))],
+  ['with its body as text', given(undefined, new TextDecoder().decode(BODY))],
+  ['with a new secret, while both sign', given(BOTH, BODY, OTHER_SECRET)],
+  ['with an old secret, while both sign', given(BOTH)],
+  ['with both secrets, before the new one signs', given(undefined, BODY, [OTHER_SECRET, SECRET])],
+  ['at the end of the tolerance', later(295_000)],
 ])('a signed delivery is accepted %s', async (_what, order) => {
   expect(await verifyWebhook(...order)).toEqual({ signal: SIGNAL, prevSeq: 40 })
 })
@@ -53,43 +63,24 @@ test('the delivery in the example of the documentation is accepted', async () =>
   expect(signal).toMatchObject({ seq: 42, stop: 48_750 })
 })
 
-const longer = new Uint8Array([...BODY, 32])
 const badSignature = { name: 'HighwaterError', code: 'bad_signature', status: 401 }
-const changed = (headers: Record<string, string>) => ({ ...sign([SECRET]), ...headers })
+const SIGNATURE = sign([SECRET])['webhook-signature']!
+const changed = (name: string, value: string) => given({ ...sign([SECRET]), [`webhook-${name}`]: value })
 
-test.each<[string, Parameters<typeof verifyWebhook>]>([
-  ['by another secret', [sign([SECRET]), BODY, OTHER_SECRET, NOW]],
-  ['without a secret', [sign([SECRET]), BODY, [], NOW]],
-  ['with another body', [sign([SECRET]), longer, SECRET, NOW]],
-  ['with another id', [changed({ 'webhook-id': 'alder-2' }), BODY, SECRET, NOW]],
-  ['with another time', [changed({ 'webhook-timestamp': String(NOW_MS / 1000 + 1) }), BODY, SECRET, NOW]],
-  ['after the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 301_000 }]],
-  ['before the tolerance', [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS - 301_000 }]],
-  [
-    'after a shorter tolerance',
-    [sign([SECRET]), BODY, SECRET, { nowMs: NOW_MS + 20_000, toleranceSeconds: 10 }],
-  ],
-  ['without any header', [{}, BODY, SECRET, NOW]],
-  ['with a time that is no number', [changed({ 'webhook-timestamp': 'NaN' }), BODY, SECRET, NOW]],
-  ['with a signature that is no base64', [changed({ 'webhook-signature': 'v1,%%%' }), BODY, SECRET, NOW]],
-  [
-    'with a signature of another scheme',
-    [
-      changed({ 'webhook-signature': sign([SECRET])['webhook-signature']!.replace('v1,', 'v1a,') }),
-      BODY,
-      SECRET,
-      NOW,
-    ],
-  ],
-  [
-    'behind more signatures than the service sends',
-    [
-      changed({ 'webhook-signature': `${'v1,AAAA '.repeat(8)}${sign([SECRET])['webhook-signature']}` }),
-      BODY,
-      SECRET,
-      NOW,
-    ],
-  ],
+test.each<[string, Given]>([
+  ['by another secret', given(undefined, BODY, OTHER_SECRET)],
+  ['without a secret', given(undefined, BODY, [])],
+  ['with another body', given(undefined, new Uint8Array([...BODY, 32]))],
+  ['with another id', changed('id', 'alder-2')],
+  ['with another time', changed('timestamp', String(NOW_MS / 1000 + 1))],
+  ['after the tolerance', later(301_000)],
+  ['before the tolerance', later(-301_000)],
+  ['after a shorter tolerance', later(20_000, { toleranceSeconds: 10 })],
+  ['without any header', given({})],
+  ['with a time that is no number', changed('timestamp', 'NaN')],
+  ['with a signature that is no base64', changed('signature', 'v1,%%%')],
+  ['with a signature of another scheme', changed('signature', SIGNATURE.replace('v1,', 'v1a,'))],
+  ['behind more signatures than are sent', changed('signature', `${'v1,AAAA '.repeat(8)}${SIGNATURE}`)],
 ])('a delivery is refused with 401 %s', async (_what, order) => {
   expect(await rejection(verifyWebhook(...order))).toMatchObject(badSignature)
 })

@@ -144,20 +144,15 @@ test('a restore that is killed while it makes room leaves nothing that a service
   await expect(guardLog(redis, 1_007, () => 'epoch-3')).rejects.toThrow(LogGoneError)
 })
 
-test('a restore is refused if there are signals, unless it is forced, and then nothing else is left', async () => {
-  await playScene(redis)
-  const lines = await backUp()
+test('a restore is refused if there are signals, unless it is forced, and then nothing else is left, and while a service is running, forced or not', async () => {
+  const lines = await backUpScene()
   await fire(redis, 'later', 'alder')
   await expect(restore(lines)).rejects.toThrow('--force')
+  await redis.set(RELAY_LEASE, 'somebody')
+  await expect(restore(lines, { isForced: true })).rejects.toThrow('stop it first')
+  await redis.del(RELAY_LEASE)
   await expectSignals(7)
   await restore(lines, { isForced: true })
-  await expectSignals(6)
-})
-
-test('a restore is refused while a service is running, forced or not', async () => {
-  const lines = await backUpScene()
-  await redis.set(RELAY_LEASE, 'somebody', 'PX', 60_000)
-  await expect(restore(lines, { isForced: true })).rejects.toThrow('stop it first')
   await expectSignals(6)
 })
 

@@ -69,12 +69,8 @@ test.each([
   expect(keyIdOf(text)).toBe(id)
 })
 
-test('the digest of a token is the SHA-256 of the whole, and holds nothing of it', () => {
-  expect(digestOf(made.token)).toMatch(/^[0-9a-f]{64}$/)
+test('the digest of a token is the SHA-256 of the whole, and matches it alone, and none matches a key that is not stored', () => {
   expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad') // FIPS 180-2, B.1
-})
-
-test('a digest matches its token alone, and none matches a key that is not stored', () => {
   const other = createToken(seededBytes('other')).token
   expect(matchesDigest(made.token, digestOf(made.token))).toBe(true)
   expect(matchesDigest(other, digestOf(made.token))).toBe(false)

@@ -51,14 +51,8 @@ const attempt = (ok: boolean): DeliveryEvent => ({
   seq: 3,
   firedAtMs: NOW_MS,
   attempt: {
-    at: NOW_MS + 10,
-    n: 1,
-    ok,
-    status: ok ? 200 : 502,
-    reason: ok ? null : 'status',
-    first_byte_ms: 30,
-    total_ms: 40,
-    excerpt: '',
+    ...{ at: NOW_MS + 10, n: 1, ok, status: ok ? 200 : 502, reason: ok ? null : 'status' },
+    ...{ first_byte_ms: 30, total_ms: 40, excerpt: '' },
   },
 })
 
@@ -99,11 +93,12 @@ test('metrics show how long the next bar of each live strategy has been due, how
   await leaveGap('alder')
   await noteDivergence(redis, 'alder', 'another stop')
   const { text } = await createMetrics(overview).read()
-  expect(text).toContain('highwater_live_behind_seconds{alias="alder"} 600')
-  expect(text).toContain('highwater_live_behind_seconds{alias="birch"} 0')
-  expect(text).toContain('highwater_live_missing_bars{alias="alder"} 5')
-  expect(text).toContain('highwater_live_missing_bars{alias="birch"} 0')
-  expect(text).toContain('highwater_live_diverges{alias="alder"} 1')
+  for (const [alias, behind, missing, diverges] of [
+    ['alder', 600, 5, 1],
+    ['birch', 0, 0, 0],
+  ] as const)
+    for (const [name, value] of Object.entries({ behind_seconds: behind, missing_bars: missing, diverges }))
+      expect(text).toContain(`highwater_live_${name}{alias="${alias}"} ${value}`)
 })
 
 test('metrics show that Redis is away, and omit what is unknown then', async () => {
@@ -209,25 +204,17 @@ test('an alert is raised once an hour for the same problem, with the number that
   ])
 })
 
-test('alerts about a change of a webhook are all sent, however many others the minute had', () => {
+test('each change of a webhook raises an alert with the key that made it, however many other alerts the minute had', () => {
   const { sent, alerts, kinds } = start()
   for (let i = 0; i < 30; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: i })
-  const before = sent.length
+  sent.length = 0
   for (let i = 0; i < 30; i++) alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
-  expect(kinds().slice(before)).toEqual(Array.from({ length: 30 }, () => 'webhook_changed'))
-})
-
-test('an alert about a change of a webhook names the key that made it', () => {
-  const { sent, clock, alerts } = start()
-  alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
-  clock.ms += 1_000
-  alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
   alerts.onWebhook({ client: 'birch', change: 'set', keyId: null })
   alerts.onWebhook({ client: 'cedar', change: 'suspended', keyId: 'abcd1234' })
-  expect(sent.map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'webhook_changed'))
+  expect(kinds()).toEqual(Array.from({ length: 32 }, () => 'webhook_changed'))
   expect(sent[0]?.message).toContain('highwater ops keys revoke abcd1234')
-  expect(sent[2]?.message).toContain('through the operator interface')
-  expect(sent[3]?.message).toContain('is suspended')
+  expect(sent[30]?.message).toContain('through the operator interface')
+  expect(sent[31]?.message).toContain('is suspended')
 })
 
 test('alerts are limited to twenty a minute, with the number of the others afterwards', () => {
@@ -276,10 +263,11 @@ test('an alert on the disk of Redis is raised at 70 and at 85 %, each once', asy
   ])
 })
 
-test('the used share of the disk of a Redis of this machine is known', async () => {
+test('the used share of the disk of a Redis of this machine is known, and of no folder unknown', async () => {
   const used = await usedOfDisk(await temporaryFolder())
   expect(used).toBeGreaterThan(0)
   expect(used).toBeLessThanOrEqual(1)
+  expect(await usedOfDisk('/nowhere')).toBeNull()
 })
 
 test('an alert on a failing webhook is raised at each of its stages', () => {
@@ -293,13 +281,8 @@ test('an alert on a failing webhook is raised at each of its stages', () => {
 
 test('alerts are raised for what is wrong with the service, and for nothing if all is well', async () => {
   const good = await relayed()
-  const full = {
-    ...good.redis,
-    limit_bytes: 100,
-    used_bytes: 90,
-    isWriting: false,
-    problems: ['appendonly is no'],
-  }
+  const problems = { isWriting: false, problems: ['appendonly is no'] }
+  const full = { ...good.redis, limit_bytes: 100, used_bytes: 90, ...problems }
   const { kinds, alerts } = start()
   alerts.look(good)
   alerts.look({ ...good, isRelayed: false })
@@ -322,13 +305,8 @@ test('an alert is raised for a relay that holds its lease and does not get past 
   ])
 })
 
-const ALERT: SentAlert = {
-  kind: 'disabled',
-  subject: 'acme',
-  message: 'a sentence',
-  at: '2026-11-21T00:00:05Z',
-  repeated: 0,
-}
+const AT = { at: '2026-11-21T00:00:05Z', repeated: 0 }
+const ALERT: SentAlert = { kind: 'disabled', subject: 'acme', message: 'a sentence', ...AT }
 
 /** Sends it by what the environment names, and gives what is logged meanwhile. */
 async function sendAlert(env: Record<string, string>): Promise<readonly string[]> {

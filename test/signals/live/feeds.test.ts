@@ -142,12 +142,8 @@ function poll(url: string, options: { nowMs?: number; last?: number | null; paus
 }
 
 test('a polled feed gives closed bars in ascending order, from a table, from lists and from objects', async () => {
-  const lists = text(
-    JSON.stringify([
-      [openOf(4), 100, 101, 99, 100, 1],
-      [openOf(3), 100, 101, 99, 100, null],
-    ]),
-  )
+  const row = (i: number, volume: number | null) => [openOf(i), 100, 101, 99, 100, volume]
+  const lists = text(JSON.stringify([row(4, 1), row(3, null)]))
   const objects = text(JSON.stringify([{ t: openOf(5), o: 100, h: 101, l: 99, c: 100, v: 1, n: 7 }]))
   const { feed } = poll(await serve(bars(0, 1, 2), lists, objects), { nowMs: openOf(6) })
   expect(await take(feed, 6)).toEqual([0, 1, 2, 3, 4, 5])
@@ -201,46 +197,31 @@ test('a polled feed waits for a bar that is missing, and takes it for a gap afte
   expect(await take(empty.feed, 5)).toEqual([0, 0, 0, 0, 2])
 })
 
+const named = (names: string, values: readonly unknown[]) =>
+  Object.fromEntries(names.split(' ').map((name, i) => [name, values[i]]))
+const OBJECT = 'openTime open high low close volume closeTime quoteVolume count takerBuyVolume takerBuyQuote'
+const exchangeRow = (i: number) => {
+  const times = [openOf(i), openOf(i + 1) - 1] as const
+  return [times[0], '100', '102', '99', '101', '2', times[1], '202', 3, '1', '101', '0']
+}
+
 const SHAPES: Readonly<Record<string, (i: number) => unknown>> = {
   'lists of six': i => [openOf(i), 100, 102, 99, 101, 2],
-  'the lists of twelve of a spot exchange': i => [
-    openOf(i),
-    '100',
-    '102',
-    '99',
-    '101',
-    '2',
-    openOf(i + 1) - 1,
-    '202',
-    3,
-    '1',
-    '101',
-    '0',
-  ],
-  'the objects of eleven fields of an exchange': i => ({
-    ...{ openTime: openOf(i), open: '100', high: '102', low: '99', close: '101', volume: '2' },
-    ...{
-      closeTime: openOf(i + 1) - 1,
-      quoteVolume: '202',
-      count: 3,
-      takerBuyVolume: '1',
-      takerBuyQuote: '101',
-    },
-  }),
-  'candles with one-letter names': i => ({
-    ...{
-      t: openOf(i),
-      T: openOf(i + 1) - 1,
-      s: 'BTC',
-      i: '4h',
-      o: '100',
-      c: '101',
-      h: '102',
-      l: '99',
-      v: '2',
-      n: 3,
-    },
-  }),
+  'the lists of twelve of a spot exchange': exchangeRow,
+  'the objects of eleven fields of an exchange': i => named(OBJECT, exchangeRow(i)),
+  'candles with one-letter names': i =>
+    named('t T s i o c h l v n', [
+      openOf(i),
+      openOf(i + 1) - 1,
+      'BTC',
+      '4h',
+      '100',
+      '101',
+      '102',
+      '99',
+      '2',
+      3,
+    ]),
 }
 
 test.each(Object.entries(SHAPES))(

@@ -12,7 +12,7 @@ import { startLocalServer } from '#cli/services/local-server.ts'
 import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
 import { drainClient } from '#signals/delivery/deliver.ts'
 import { commit } from '#signals/log/commit.ts'
-import { guardLog, LogGoneError, startNewEpoch } from '#signals/log/guard.ts'
+import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import {
   aboveHighWater,
   createHighWater,
@@ -25,7 +25,7 @@ import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/outbox/webhooks.ts'
-import { assertDisk, usedOfDisk } from '#signals/redis/boot-checks.ts'
+import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
@@ -135,13 +135,28 @@ async function fireTwice(): Promise<void> {
   await fire(redis, 'b', 'alder')
 }
 
-test('a running service whose Redis is emptied fires nothing: the refusal says what to do, and no number is used twice', async () => {
+const readiness = async (app: ReturnType<typeof createTestSignals>['app']) => {
+  const response = await app.request('/readyz')
+  return [response.status, response.status === 200 ? null : (await refusalOf(response)).details]
+}
+
+test('a running service whose Redis is emptied fires nothing, says what to do, uses no number twice, names no new epoch, is not ready, and raises an alert', async () => {
   await fireTwice()
+  const { app, errors } = createTestSignals(redis)
+  expect(await readiness(app)).toEqual([200, null])
   await redis.flushall()
   const { status, json } = await post('asked')
   expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('ops restore') } }])
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
   expect(await readAfter(redis, 0, 10)).toEqual([])
+  await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
+  expect(await redis.exists(EPOCH)).toBe(0)
+  expect(await readiness(app)).toEqual([503, { checks: { redis: true, log: false, fires: false } }])
+  expect(errors).toEqual([])
+  const message = expect.stringContaining('up to 2')
+  expect(await alertsOf()).toMatchObject([{ kind: 'redis_wiped', message }])
+  const { text } = await createMetrics(() => readOverview(operatorParts(redis))).read()
+  expect(text).toMatch(/^highwater_redis_up 1$.*^highwater_log_lost 1$/ms) // it is not away
 })
 
 test('a fire that cannot be promised in a read-only private store is refused with what to do', () => {
@@ -156,42 +171,6 @@ test('a running service fires nothing if the head alone went back, or if another
   await redis.hset(HEAD, 'seq', '9')
   await redis.set(EPOCH, 'another')
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow('epoch another')
-})
-
-test('a running service whose Redis is emptied names no new epoch for the head, and raises the alert at its next look', async () => {
-  await fireTwice()
-  await redis.flushall()
-  await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
-  expect(await redis.exists(EPOCH)).toBe(0)
-  expect(await alertsOf()).toMatchObject([
-    { kind: 'redis_wiped', message: expect.stringContaining('up to 2') },
-  ])
-  const { text } = await createMetrics(() => readOverview(operatorParts(redis))).read()
-  expect(text).toMatch(/^highwater_redis_up 1$.*^highwater_log_lost 1$/ms) // it is not away
-})
-
-const readiness = async (app: ReturnType<typeof createTestSignals>['app']) => {
-  const response = await app.request('/readyz')
-  return [response.status, response.status === 200 ? null : (await refusalOf(response)).details]
-}
-
-test('a running service whose Redis is emptied is not ready, so that a balancer sends its clients elsewhere', async () => {
-  await fireTwice()
-  const { app, errors } = createTestSignals(redis)
-  expect(await readiness(app)).toEqual([200, null])
-  await redis.flushall()
-  expect(await readiness(app)).toEqual([503, { checks: { redis: true, log: false, fires: false } }])
-  expect(errors).toEqual([])
-})
-
-test('a service continues above every number under a new epoch after begin-anew', async () => {
-  await fireTwice()
-  await redis.flushall()
-  expect(await startNewEpoch(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
-  await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
-  redis = await server.connect()
-  await guard(2)
-  expect(await fire(redis, 'c', 'alder')).toBe(3)
 })
 
 const beginByCommand = async (args: readonly string[]) => {
@@ -475,14 +454,5 @@ test.runIf(isAllowed)(
     const seqs = (await readAfter(full.redis, 0, 1_000)).map(({ seq }) => seq)
     expect(seqs).toEqual(Array.from({ length: acknowledged + 2 }, (_, i) => i + 1))
     expect(await alertsOfFull()).toEqual([])
-  },
-)
-
-test.runIf(isAllowed)(
-  'the disk of Redis is found by the folder that an operator names, which must exist',
-  async () => {
-    await expect(assertDisk(disk.outside)).resolves.toBeUndefined()
-    await expect(assertDisk(`${disk.outside}/nowhere`)).rejects.toThrow('REDIS_FOLDER: the folder')
-    expect(await usedOfDisk(`${disk.outside}/nowhere`)).toBeNull()
   },
 )

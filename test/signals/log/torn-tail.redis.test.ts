@@ -55,11 +55,6 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, i
 
 const seqsOf = async (): Promise<number[]> => (await readAfter(redis, 0, 100)).map(({ seq }) => seq)
 
-test('an acknowledged signal is in the file of Redis: it has grown with each', () => {
-  expect(new Set(ends).size).toBe(COUNT + 1)
-  expect(ends.at(-1)).toBe(whole.length)
-})
-
 /** Where it is cut, and how many signals are whole before that. */
 const CUTS = [
   ['at its last byte', () => ends[COUNT]! - 1, COUNT - 1],

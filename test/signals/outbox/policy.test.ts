@@ -77,7 +77,7 @@ test('the breaker opens at the fifth failure in a row, and not at five with a su
   expect(failTimes(4, succeed(failTimes(4))).breaker).toEqual({ kind: 'closed', failures: 4 })
 })
 
-test('the breaker probes at 15 s, at 60 s, then every five minutes', () => {
+test('the breaker probes at 15 s, at 60 s, then every five minutes, and takes a failure that began before it opened for no probe', () => {
   let condition = failTimes(5)
   const probes: number[] = []
   for (let i = 0; i < 5; i++) {
@@ -87,9 +87,6 @@ test('the breaker probes at 15 s, at 60 s, then every five minutes', () => {
     condition = fail(condition, breaker.probeAtMs)
   }
   expect(probes).toEqual([15, 60, 360, 660, 960])
-})
-
-test('the breaker takes a failure that began before it opened for no probe', () => {
   const open = failTimes(5)
   expect(fail(open, NOW + 14 * SECOND).breaker).toEqual(open.breaker)
 })
@@ -129,15 +126,12 @@ function failing(attempts: number, signals: number, lastMs = NOW, status = 500) 
   return after
 }
 
-test('a webhook is disabled after 72 h and 3 signals and 20 attempts, and not if one of them is short', () => {
+test('a webhook is disabled after 72 h and 3 signals and 20 attempts, and not if one of them is short, nor by the first failures after weeks with nothing to take', () => {
   const later = NOW + 72 * HOUR
   expect(failing(20, 3, later).disabled).toMatch('20 attempts of at least 3 signals')
   expect(failing(20, 3, later - 1).disabled).toBeNull()
   expect(failing(20, 2, later).disabled).toBeNull()
   expect(failing(19, 3, later).disabled).toBeNull()
-})
-
-test('a webhook that had nothing to take for weeks is not disabled by the first failures', () => {
   expect(failing(100, 50, NOW + HOUR).disabled).toBeNull()
   expect(failing(1, 1, NOW + 1_000 * HOUR).disabled).toBeNull()
 })

@@ -10,13 +10,7 @@ import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { type RegisterParts, registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
-import {
-  disableWebhook,
-  enabledWebhooks,
-  enableWebhook,
-  readWebhook,
-  removeWebhook,
-} from '#signals/outbox/webhooks.ts'
+import { enabledWebhooks, readWebhook } from '#signals/outbox/webhooks.ts'
 import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
 import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { createSendSignal } from '#signals/send/send.ts'
@@ -206,19 +200,6 @@ test('a webhook gets a new secret beside the old one for a day, and at once afte
   const third = await rotateWebhookSecret(parts, 'acme', 0)
   expect((await readAcme())?.secrets).toEqual([{ text: third, expiresAtMs: null }])
   expect((await refusalOf(rotateWebhookSecret(parts, 'nobody'))).code).toBe('not_found')
-})
-
-test('a webhook that is disabled gets nothing more, is enabled without failures, and is forgotten when removed', async () => {
-  await register()
-  await disableWebhook(redis, 'acme', 'the operator said so')
-  await fire(redis, 'a', 'alder')
-  expect(await relayAll(redis, parts.now)).toEqual([])
-  expect(await readAcme()).toMatchObject({ enabled: false, disabledWhy: 'the operator said so' })
-  await enableWebhook(redis, 'acme')
-  expect(await readAcme()).toMatchObject({ enabled: true, disabledWhy: null })
-  await removeWebhook(redis, 'acme')
-  expect(await readAcme()).toBeNull()
-  expect(await enabledWebhooks(redis)).toEqual([])
 })
 
 test('a webhook is set and tested, by a signal that takes the way of every other, for a client that is entitled to nothing, and to it alone', async () => {

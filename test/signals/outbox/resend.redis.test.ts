@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { readAfter } from '#signals/log/read-log.ts'
 import { dueCounts, readAttempts, readDelivery } from '#signals/outbox/outbox.ts'
-import { accountFor, MOST_ACCOUNTED, type ResendRange, resend } from '#signals/outbox/resend.ts'
+import { accountFor, type ResendRange, resend } from '#signals/outbox/resend.ts'
 import { disableWebhook, enableWebhook } from '#signals/outbox/webhooks.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import { type Answer, addSubscriber, delivered, failed, owingWorld } from '../../support/signals/delivery.ts'
@@ -149,15 +149,4 @@ test('an account counts what was withdrawn among what is missing', async () => {
     withdrawn: [1],
     exhausted: [],
   })
-})
-
-test('an account is refused over a range that is empty or too long', async () => {
-  for (const [from, to] of [
-    [0, 5],
-    [5, 4],
-    [1, MOST_ACCOUNTED + 1],
-    [1.5, 2],
-  ] as const) {
-    await expect(accountFor(redis, 'acme', from, to)).rejects.toThrow('expected numbers from 1 on')
-  }
 })

@@ -4,9 +4,8 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { toHalves } from '#core/contract/signal.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
-import type { ObjectHeaders } from '#storage/object-store.ts'
 import { SEAL_MS } from '#storage/seals/seal.ts'
-import { memoryRedis, sealScene, stepped } from '../../support/signals/seal-scene.ts'
+import { memoryRedis, sealScene, stepped, watchWrites } from '../../support/signals/seal-scene.ts'
 import { signalContent } from '../../support/signals/signals.ts'
 
 type Seen = { readonly features: readonly number[]; readonly hasSignals: boolean }
@@ -18,14 +17,9 @@ async function observe(count: number, seed: number, waits: boolean): Promise<rea
   const scene = sealScene(redis)
   const { parts, clock } = scene
   const writes: { atMs: number; bytes: number; text: number }[] = []
-  for (const name of ['create', 'replace'] as const) {
-    const write = parts.store[name].bind(parts.store)
-    const seen = (key: string, bytes: Uint8Array, headers: ObjectHeaders) => {
-      writes.push({ atMs: clock.ms, bytes: bytes.length, text: (key + JSON.stringify(headers)).length })
-      return write(key, bytes, headers as never)
-    }
-    Object.assign(parts.store, { [name]: seen })
-  }
+  watchWrites(parts.store, (key, bytes, headers) =>
+    writes.push({ atMs: clock.ms, bytes: bytes.length, text: (key + JSON.stringify(headers)).length }),
+  )
   const working = stepped(parts, async (run, args) => {
     const result = await run()
     clock.ms += Math.floor(uniform() * 40) + Math.floor(sizeOf([args, result]) / 4)
@@ -40,11 +34,9 @@ async function observe(count: number, seed: number, waits: boolean): Promise<rea
     const dueMs = Math.floor(clock.ms / SEAL_MS) * SEAL_MS
     await scene.seal(working, waits ? undefined : async () => {})
     const [first, last] = [writes[0]!, writes.at(-1)!]
-    const sums = [
-      writes.reduce((sum, { bytes }) => sum + bytes, 0),
-      writes.reduce((sum, { text }) => sum + text, 0),
-    ]
-    const features = [writes.length, first.atMs - dueMs, last.atMs - dueMs, first.bytes, last.bytes, ...sums]
+    const text = writes.reduce((sum, write) => sum + write.text, 0)
+    const bytes = [first.bytes, last.bytes, writes.reduce((sum, write) => sum + write.bytes, 0)]
+    const features = [writes.length, first.atMs - dueMs, last.atMs - dueMs, ...bytes, text]
     seen.push({ features, hasSignals: fired > 0 })
   }
   return seen
@@ -71,25 +63,23 @@ const share = (all: readonly Seen[], is: (seen: Seen) => boolean): number =>
 
 /** How often a rule is right, where seals with signals and without count the same: half is chance. */
 function accuracy(all: readonly Seen[], says: (seen: Seen) => boolean): number {
-  const [having, empty] = [
-    all.filter(({ hasSignals }) => hasSignals),
-    all.filter(({ hasSignals }) => !hasSignals),
-  ]
+  const { true: having = [], false: empty = [] } = Object.groupBy(all, ({ hasSignals }) => `${hasSignals}`)
   return (share(having, says) + share(empty, seen => !says(seen))) / 2
 }
 
 /** The accuracy on the second half of the rule that is best on the first: a threshold of a feature. */
 function guessed(all: readonly Seen[]): number {
   const half = all.length >> 1
-  const [known, others] = [all.slice(0, half), all.slice(half)]
+  const known = all.slice(0, half)
   const rules = known[0]!.features.flatMap((_, feature) => {
     const values = known.map(({ features }) => features[feature]!).sort((a, b) => a - b)
-    const thresholds = Array.from({ length: 40 }, (_, i) => values[Math.floor((i / 40) * values.length)]!)
-    return thresholds.flatMap(least =>
+    const thresholds = new Set(Array.from({ length: 40 }, (_, i) => values[Math.floor((i / 40) * half)]!))
+    return [...thresholds].flatMap(least =>
       [1, -1].map(sign => (seen: Seen) => sign * (seen.features[feature]! - least) > 0),
     )
   })
-  return accuracy(others, rules.toSorted((a, b) => accuracy(known, b) - accuracy(known, a))[0]!)
+  const ranked = rules.map(says => ({ says, right: accuracy(known, says) })).sort((a, b) => b.right - a.right)
+  return accuracy(all.slice(half), ranked[0]!.says)
 }
 
 /** Five standard deviations of chance over the second half of a month. */

@@ -20,7 +20,14 @@ import { toJsonBytes } from '#storage/json-bytes.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { keyOfOrigin, recordKey, SEAL_MS, seqOf } from '#storage/seals/seal.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
-import { BEGIN_MS, readAll, type Scene, sealScene, stepped } from '../../support/signals/seal-scene.ts'
+import {
+  BEGIN_MS,
+  readAll,
+  type Scene,
+  sealScene,
+  stepped,
+  watchWrites,
+} from '../../support/signals/seal-scene.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 useRedis()
@@ -62,15 +69,7 @@ const begin = (changed: Partial<SealParts> = {}) =>
 test('every ten minutes get a seal of one length in a sound chain, with signals before events, and each day that is over a file', async () => {
   const { store, privateStore } = scene.parts
   const headers = new Map<string, string | undefined>()
-  for (const name of ['create', 'replace'] as const) {
-    const write = store[name].bind(store)
-    Object.assign(store, {
-      [name]: (key: string, bytes: Uint8Array, given: { cache_control?: string }) => {
-        headers.set(key, given.cache_control)
-        return write(key, bytes, given as never)
-      },
-    })
-  }
+  watchWrites(store, (key, _, { cache_control }) => headers.set(key, cache_control))
   await sealSix()
   const { seals, faults, items, records } = await readAll(scene.parts)
   expect(faults).toEqual([])
@@ -138,105 +137,58 @@ test('an order is an event only if it changes something or is a halt with a reas
   })
 })
 
+const TEXT = { content_type: 'text/plain' }
 const drop = (key: string) => scene.parts.store.remove(key)
-const replace = (key: string, bytes: Uint8Array) =>
-  scene.parts.store.replace(key, bytes, { content_type: 'text/plain' })
-const altered = async (key: string) => {
-  const bytes = Buffer.from((await scene.parts.store.read(key))!)
-  return bytes.fill('A', bytes.length - 20, bytes.length - 10)
+const forget = (n: number) => scene.parts.privateStore.remove(recordKey(n))
+const put = (n: number, bytes: Uint8Array) => scene.parts.store.replace(sealKey(n), bytes, TEXT)
+const dropHead = () => drop(SEAL_HEAD_KEY)
+const sealBytes = async (n: number) => Buffer.from((await scene.parts.store.read(sealKey(n)))!)
+const alter = async (n: number) => {
+  const bytes = await sealBytes(n)
+  await put(n, bytes.fill('A', bytes.length - 20, bytes.length - 10))
+}
+
+/** Seals what another log of versions has, as one that was restored no longer does. */
+async function nameLaterEntry(): Promise<void> {
+  const { newest, record } = await assertMaySeal(scene.parts)
+  const { n, toMs, origin } = newest!.seal
+  const span = { n: n + 1, origin, fromMs: toMs, toMs: toMs + SEAL_MS }
+  const next = { ...(await toNextRecord(scene.parts, span, record, progressOf(record!))), entry_seq: 9 }
+  await scene.parts.privateStore.create(recordKey(n + 1), toJsonBytes(next), TEXT)
+  await publish(scene.parts, next, newest)
+  scene.next()
 }
 
 const OTHER_EVENT = '{"event":"halt","alias":"oak","by":"x","why":null,"at":"2026-11-20T23:59:59Z"}'
+const NO_EVENT = /Redis has not the event 2/
+const NO_RECORD = /000000006.json is not the record/
+const loseNewest = () => Promise.all([drop(sealKey(6)), dropHead(), forget(6)])
+const restoreRedis = () => redis.hset(SEAL_STATE, 'restored', '2026-11-19T00:00:00Z')
+const setBack = () => Object.assign(scene.clock, { ms: BEGIN_MS })
+const EARLY = /seal 6 ends at 2026-11-21T00:30:00Z, and it is 2026-11-20/
+const BEFORE = /seal 6 is not signed, or does not continue seal 5/
+const exchangeRecord = async () => scene.parts.privateStore.replace(recordKey(6), await recordBytes(5), TEXT)
+const recordBytes = async (n: number) => (await scene.parts.privateStore.read(recordKey(n)))!
+const changeKey = () => Object.assign(scene.parts, { signer: createSigner(newPrivateKeyPem()) })
+const SHORTER = /the log of versions ends with entry 0, before that of seal 7/
 
 type Refusal = [title: string, breaks: () => unknown, says: RegExp, then: 'anew' | 'restored' | 'waits']
 
 const REFUSALS: Refusal[] = [
-  [
-    'both stores are an older copy',
-    async () =>
-      Promise.all([drop(sealKey(6)), drop(SEAL_HEAD_KEY), scene.parts.privateStore.remove(recordKey(6))]),
-    /ends with seal 5, and seal 6 was published/,
-    'anew',
-  ],
-  [
-    'Redis was restored',
-    () => redis.hset(SEAL_STATE, 'restored', '2026-11-19T00:00:00Z'),
-    /Redis is a backup of 2026-11-19/,
-    'anew',
-  ],
-  [
-    'its clock is before the newest seal',
-    () => Object.assign(scene.clock, { ms: BEGIN_MS }),
-    /seal 6 ends at 2026-11-21T00:30:00Z, and it is 2026-11-20/,
-    'waits',
-  ],
-  [
-    'the newest seal has another signature',
-    async () => replace(sealKey(6), await altered(sealKey(6))).then(() => drop(SEAL_HEAD_KEY)),
-    /seal 6 is not signed/,
-    'anew',
-  ],
-  [
-    'the newest seal is damaged',
-    async () => replace(sealKey(6), Buffer.from('no seal')).then(() => drop(SEAL_HEAD_KEY)),
-    /000000006 is not a seal/,
-    'restored',
-  ],
-  [
-    'the seal before was altered',
-    async () => replace(sealKey(5), await altered(sealKey(5))),
-    /seal 6 is not signed, or does not continue seal 5/,
-    'restored',
-  ],
-  [
-    'the newest record is missing',
-    () => scene.parts.privateStore.remove(recordKey(6)),
-    /000000006.json is not the record/,
-    'anew',
-  ],
-  [
-    'the newest record is another one',
-    async () =>
-      scene.parts.privateStore.replace(recordKey(6), (await scene.parts.privateStore.read(recordKey(5)))!, {
-        content_type: '',
-      }),
-    /000000006.json is not the record/,
-    'anew',
-  ],
+  ['both stores are an older copy', loseNewest, /ends with seal 5, and seal 6 was published/, 'anew'],
+  ['Redis was restored', restoreRedis, /Redis is a backup of 2026-11-19/, 'anew'],
+  ['its clock is before the newest seal', setBack, EARLY, 'waits'],
+  ['the newest seal has another signature', () => alter(6).then(dropHead), /seal 6 is not signed/, 'anew'],
+  ['the newest seal is damaged', () => put(6, toJsonBytes({})).then(dropHead), /is not a seal/, 'restored'],
+  ['the seal before was altered', () => alter(5), BEFORE, 'restored'],
+  ['the newest record is missing', () => forget(6), NO_RECORD, 'anew'],
+  ['the newest record is another one', exchangeRecord, NO_RECORD, 'anew'],
   ['the log lost its last signal', () => redis.xdel(LOG, '4-0'), /Redis has not the signal 4/, 'anew'],
-  ['the list of events is shorter', () => redis.rpop(SEAL_EVENTS), /Redis has not the event 2/, 'anew'],
-  [
-    'the list of events is another one',
-    () => redis.lset(SEAL_EVENTS, 1, OTHER_EVENT),
-    /Redis has not the event 2/,
-    'anew',
-  ],
-  [
-    'the log of versions is shorter',
-    async () => {
-      const { newest, record } = await assertMaySeal(scene.parts)
-      const { n, toMs, origin } = newest!.seal
-      const span = { n: n + 1, origin, fromMs: toMs, toMs: toMs + SEAL_MS }
-      const next = { ...(await toNextRecord(scene.parts, span, record, progressOf(record!))), entry_seq: 9 }
-      await scene.parts.privateStore.create(recordKey(n + 1), toJsonBytes(next), { content_type: '' })
-      await publish(scene.parts, next, newest)
-      scene.next()
-    },
-    /the log of versions ends with entry 0, before that of seal 7/,
-    'anew',
-  ],
-  [
-    'it has another key',
-    async () => Object.assign(scene.parts, { signer: createSigner(newPrivateKeyPem()) }),
-    /the key of the chain is \w{16}, and that of SEAL_KEY_FILE/,
-    'anew',
-  ],
-  [
-    'another seal stands under the next number',
-    async () => replace(sealKey(7), (await scene.parts.store.read(sealKey(6)))!),
-    /000000007 holds seal 6/,
-    'restored',
-  ],
+  ['the list of events is shorter', () => redis.rpop(SEAL_EVENTS), NO_EVENT, 'anew'],
+  ['the list of events is another one', () => redis.lset(SEAL_EVENTS, 1, OTHER_EVENT), NO_EVENT, 'anew'],
+  ['the log of versions is shorter', nameLaterEntry, SHORTER, 'anew'],
+  ['it has another key', changeKey, /the key of the chain is \w{16}, and that of SEAL_KEY_FILE/, 'anew'],
+  ['another seal has the next number', async () => put(7, await sealBytes(6)), /07 holds seal 6/, 'restored'],
 ]
 
 test.each(REFUSALS)(
@@ -250,12 +202,9 @@ test.each(REFUSALS)(
       (await scene.parts.store.list('')).length + (await scene.parts.privateStore.list('')).length
     const before = await left()
     if (how !== 'waits') scene.next()
-    const error: Error = await scene.seal().then(
-      () => new Error('sealed'),
-      (thrown: Error) => thrown,
-    )
-    expect(error).toBeInstanceOf(SealRefusedError)
-    expect(error.message).toMatch(says)
+    const refused = scene.seal()
+    await expect(refused).rejects.toThrow(SealRefusedError)
+    await expect(refused).rejects.toThrow(says)
     expect(await left()).toBe(before)
     if (how === 'waits') scene.clock.ms = now
     else if (how === 'restored') await whole()
@@ -338,12 +287,12 @@ test('a public store that lost its newest seals gets the same bytes again from t
   expect((await readAll(scene.parts)).faults).toEqual([])
 })
 
-/** Three seals over a midnight, each of which is sealed by `seal`, with signals and events between. */
-async function playThree(seal: () => Promise<unknown>): Promise<void> {
-  scene.next(2)
-  for (const n of [0, 1, 2]) {
+/** The first seals of two days, each of which is sealed by `seal`, with signals and events between. */
+async function playTwo(seal: () => Promise<unknown>): Promise<void> {
+  scene.next()
+  for (const order of [halt, resume]) {
     await scene.fire({ action: 'flat' })
-    await (n % 2 === 0 ? halt : resume)(redis, '*', ordered())
+    await order(redis, '*', ordered())
     scene.next()
     await seal()
   }
@@ -354,38 +303,33 @@ async function expectWhole(): Promise<void> {
   await scene.seal()
   const { faults, items, seals } = await readAll(scene.parts)
   expect(faults).toEqual([])
-  expect(seals.length).toBe(4)
-  expect(await scene.parts.store.read(SEAL_HEAD_KEY)).toEqual(seals[3]!.bytes)
+  expect(seals.length).toBe(3)
+  expect(await scene.parts.store.read(SEAL_HEAD_KEY)).toEqual(seals[2]!.bytes)
   expect(items.filter(item => seqOf(item) !== null)).toEqual(await bodies())
   expect(items.filter(item => seqOf(item) === null)).toEqual(await redis.lrange(SEAL_EVENTS, 0, -1))
 }
 
-async function afresh(): Promise<void> {
-  await redis.flushall()
-  scene = sealScene(redis)
-}
-
-/** How many operations the third of the seals takes, and what they do to the sealer: `at` counts over all three. */
-async function countSteps(): Promise<number> {
-  let count = 0
-  await playThree(() =>
-    scene.seal(
-      stepped(scene.parts, run => {
-        count++
-        return run()
-      }),
-    ),
-  )
-  await afresh()
-  return count
+/** Plays it on a new scene for each operation of the two seals, and expects that all was sealed; `at` counts over both. */
+async function atEachStep(play: (at: number) => Promise<void>): Promise<void> {
+  let steps = 0
+  const counting = stepped(scene.parts, async run => {
+    steps++
+    return run()
+  })
+  await playTwo(() => scene.seal(counting))
+  expect(await scene.parts.store.list('v1/seals/days/')).toHaveLength(1)
+  expect(steps).toBeGreaterThan(40)
+  for (let at = 0; at < steps; at++) {
+    await redis.flushall()
+    scene = sealScene(redis)
+    await play(at)
+    await expectWhole()
+  }
 }
 
 test('a sealer that is killed before or after any of its operations, and started again, leaves no hole and no second content', async () => {
-  const steps = await countSteps()
-  expect(steps).toBeGreaterThan(40)
-  // Right after an operation is right before the next one.
-  for (let at = 0; at < steps; at++) {
-    let count = 0
+  await atEachStep(async at => {
+    let count = 0 // right after an operation is right before the next one
     const dying = stepped(scene.parts, async run => {
       if (count++ >= at) throw new Error('killed')
       return run()
@@ -396,18 +340,15 @@ test('a sealer that is killed before or after any of its operations, and started
       await scene.fire({ action: 'flat' }, 20_000) // may not change a record that was made
       await scene.seal()
     }
-    await playThree(() =>
+    await playTwo(() =>
       killed.length > 0 ? scene.seal() : scene.seal(dying).catch((error: Error) => startAgain(error)),
     )
     expect(killed, `at ${at}`).toEqual([expect.stringMatching(/killed$/)])
-    await expectWhole()
-    await afresh()
-  }
+  })
 })
 
 test('two sealers at once, of which one does all its work inside any operation of the other, write one chain', async () => {
-  const steps = await countSteps()
-  for (let at = 0; at < steps; at++) {
+  await atEachStep(async at => {
     let count = 0
     const slow = stepped(scene.parts, async run => {
       if (count++ === at) {
@@ -416,10 +357,8 @@ test('two sealers at once, of which one does all its work inside any operation o
       }
       return run()
     })
-    await playThree(() => scene.seal(slow))
-    await expectWhole()
-    await afresh()
-  }
+    await playTwo(() => scene.seal(slow))
+  })
 })
 
 test('a clock that jumps on gives a long seal, and one that is set back gives none until its time has come again', async () => {

@@ -47,59 +47,48 @@ function lostSocket(code: string): Socket {
   return socket
 }
 
-const connectorWithout = (silent: ReadonlySet<string>) =>
-  startConnector(async host => (silent.has(host) ? UNANSWERED : FOUND))
+/** A connection to a host and what comes of it, time that passes, or what becomes of the name server of `a.test`. */
+type Step = readonly [host: string, outcome: Awaited<ReturnType<Connect>>] | number | 'answers' | 'silent'
 
-test('a name without an answer is our fault as long as no other host has been connected to since', async () => {
-  const connect = await connectorWithout(new Set(['a.test', 'b.test']))
-  for (const host of ['a.test', 'b.test', 'a.test', 'b.test', 'a.test'])
-    expect(await connect(host)).toBe('resolver_down')
-})
+const [A, B] = ['a.test', 'b.test'] as const
+const [OURS, LOST, OK] = [
+  [A, 'resolver_down'],
+  [A, 'name_unanswered'],
+  [B, 'connected'],
+] as const
+const OURS_TOO = [B, 'resolver_down'] as const
+const BACK = ['answers', [A, 'connected'], 'silent'] as const
+const HOUR = UNPROVEN_FAULT_MS
+const LAST_MS = [OURS, HOUR - 1, OURS, 1, LOST, LOST] as const
 
-test('a name without an answer has failed after an hour without another host, and its hour begins again after an answer', async () => {
-  const silent = new Set(['a.test'])
-  const connect = await connectorWithout(silent)
-  for (let row = 0; row < 2; row++) {
-    expect(await connect('a.test')).toBe('resolver_down')
-    nowMs += UNPROVEN_FAULT_MS - 1
-    expect(await connect('a.test')).toBe('resolver_down')
-    nowMs += 1
-    for (let i = 0; i < 3; i++) expect(await connect('a.test')).toBe('name_unanswered')
-    silent.clear()
-    expect(await connect('a.test')).toBe('connected')
-    silent.add('a.test')
-  }
-})
-
-test('a name without an answer is our fault for an hour of its own, however long another one has been silent', async () => {
-  const connect = await connectorWithout(new Set(['a.test', 'b.test']))
-  expect(await connect('a.test')).toBe('resolver_down')
-  nowMs += UNPROVEN_FAULT_MS
-  expect(await connect('b.test')).toBe('resolver_down')
-  expect(await connect('a.test')).toBe('name_unanswered')
-})
-
-test.each(['127.0.0.1', 'localhost'])(
-  'a name without an answer is our fault though %s is connected to without a name server',
-  async here => {
-    const connect = await connectorWithout(new Set(['a.test']))
-    expect(await connect('a.test')).toBe('resolver_down')
-    expect(await connect(here)).toBe('connected')
-    expect(await connect('a.test')).toBe('resolver_down')
-  },
-)
-
-test('a name without an answer has failed once another one has been connected to, until it answers again', async () => {
-  const silent = new Set(['a.test'])
-  const connect = await connectorWithout(silent)
-  expect(await connect('b.test')).toBe('connected')
-  expect(await connect('a.test')).toBe('resolver_down')
-  expect(await connect('b.test')).toBe('connected')
-  for (let i = 0; i < 3; i++) expect(await connect('a.test')).toBe('name_unanswered')
-  silent.clear()
-  expect(await connect('a.test')).toBe('connected')
-  silent.add('a.test')
-  expect(await connect('a.test')).toBe('resolver_down')
+test.each<[string, readonly Step[]]>([
+  [
+    'is our fault as long as no other host has been connected to since',
+    [OURS, OURS_TOO, OURS, OURS_TOO, OURS],
+  ],
+  [
+    'has failed after an hour without another host, and its hour begins again after an answer',
+    [...LAST_MS, ...BACK, ...LAST_MS],
+  ],
+  [
+    'is our fault for an hour of its own, however long another one has been silent',
+    [OURS, HOUR, OURS_TOO, LOST],
+  ],
+  ['is our fault though 127.0.0.1 is connected to without a name server', [OURS, ['127.0.0.1', OK[1]], OURS]],
+  ['is our fault though localhost is connected to without a name server', [OURS, ['localhost', OK[1]], OURS]],
+  [
+    'has failed once another one has been connected to, until it answers again',
+    [OK, OURS, OK, LOST, LOST, ...BACK, OURS],
+  ],
+])('a name without an answer %s', async (_, steps) => {
+  const silent = new Set<string>([A])
+  if (!steps.includes(OK)) silent.add(B)
+  const connect = await startConnector(async host => (silent.has(host) ? UNANSWERED : FOUND))
+  for (const [i, step] of steps.entries())
+    if (typeof step === 'number') nowMs += step
+    else if (step === 'answers') silent.delete(A)
+    else if (step === 'silent') silent.add(A)
+    else expect([i, await connect(step[0])]).toEqual([i, step[1]])
 })
 
 test('a name without an answer has failed at once if another one is connected to while it is asked for', async () => {

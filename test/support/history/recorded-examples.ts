@@ -5,8 +5,9 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
 import { asCsv, type Recorded } from '#core/contract/openapi.ts'
-import type { Example, Route } from '#core/contract/route.ts'
+import { dataSchema, type Example, type Route } from '#core/contract/route.ts'
 import type { RandomBytes } from '#signals/clients/token.ts'
+import { undescribedFields } from '../../api/history/described.ts'
 
 /** More than an address may be long. */
 const TOO_LONG = 8_192
@@ -124,9 +125,20 @@ function assertAnswersShown(document: ExampledDocument, leftOut: readonly string
   expect([...new Set(shown)].toSorted()).toEqual(known.toSorted())
 }
 
-/** The examples of what is sent. */
-export const sentExamples = ({ requestBody }: ExampledDocument['paths'][string][string]): unknown[] =>
-  Object.values(requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => value)
+/** The example of a route is of its schema, and what is sent beside it is its own. Returns what is described of the route. */
+export function assertExample(
+  document: ExampledDocument,
+  route: Route & { readonly isBare?: boolean },
+): ExampledDocument['paths'][string][string] {
+  const value = document.components.examples[route.id]?.value
+  const shown = route.isBare ? value : z.looseObject({ data: z.unknown() }).parse(value).data
+  expect(dataSchema(route).safeParse(shown).error).toBeUndefined()
+  if (route.id !== 'schema') expect(undescribedFields(dataSchema(route), shown)).toEqual([]) // that one is a schema itself
+  const described = document.paths[route.path]![route.method.toLowerCase()]!
+  const sent = Object.values(described.requestBody?.content['application/json']?.examples ?? {})
+  expect(sent.map(each => each.value)).toEqual(route.body === undefined ? [] : [exampleOf(route).body])
+  return described
+}
 
 /** Bytes that base64 prints as this word, whatever is asked for: a webhook secret takes 43 letters. */
 export const base64Bytes =

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, vi } from 'vitest'
 import { z } from 'zod'
+import { parseJson } from '#storage/json-bytes.ts'
 import type { Stores } from '../books/publish-book.ts'
 import { startProcess } from '../history/highwater-process.ts'
 import { addressIn } from '../history/history-process.ts'
@@ -160,18 +161,10 @@ function problemsIn({ text, isWhole }: Heard, mayBeHeads: boolean): string[] {
       rest = rest.replace(/^0\r\n\r\n/, '') // chunked
       continue
     }
-    if (status >= 400 && !refusal.safeParse(orNull(body)).success)
+    if (status >= 400 && !refusal.safeParse(parseJson(body)).success)
       problems.push(`no envelope: ${head[0]}${body}`)
   }
   return problems
-}
-
-function orNull(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** What is sent over one connection, in pieces; `isAborted`: the sender goes away without reading. */
@@ -229,7 +222,7 @@ const anyDamage = fc.record({
   at: fc.nat(400),
   byte: fc.oneof(
     fc.constantFrom('', '\0', '\r', '\n', ' ', ':', '\xff', '\x7f', '%'),
-    fc.nat(255).map(toByte),
+    fc.nat(255).map(code => String.fromCharCode(code)),
   ),
 })
 
@@ -238,10 +231,6 @@ const damaged = (text: string, damages: readonly { at: number; byte: string }[])
     const at = far % (bytes.length + 1)
     return bytes.slice(0, at) + byte + bytes.slice(at + 1)
   }, text)
-
-function toByte(code: number): string {
-  return String.fromCharCode(code)
-}
 
 /** A valid request at the end, which closes the connection. */
 const LAST = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'

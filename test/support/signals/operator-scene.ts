@@ -69,13 +69,8 @@ export async function settleAs(
   attempts: number,
 ): Promise<void> {
   const state: DeliveryState = {
-    status,
-    prev: seq - 1,
-    attempts,
-    round: 1,
-    owed_at: NOW_MS + 2,
-    first_attempt_at: NOW_MS + 9,
-    settled_at: NOW_MS + 140 * attempts,
+    ...{ status, prev: seq - 1, attempts, round: 1 },
+    ...{ owed_at: NOW_MS + 2, first_attempt_at: NOW_MS + 9, settled_at: NOW_MS + 140 * attempts },
   }
   await redis.hset(outboxKey(seq), client, JSON.stringify(state))
   await redis.zrem(`${READY_PREFIX}${client}`, seq)

@@ -2,19 +2,10 @@
 import type { Redis } from 'ioredis'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { commit } from '#signals/log/commit.ts'
-import { type SealParts, sealOnce } from '#signals/seals/sealer.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
-import { chainFaults, openSeals, readOriginKeys, readSeals } from '#storage/seals/chain.ts'
-import {
-  dateOf,
-  type OpeningLine,
-  openingText,
-  parseItem,
-  recordKey,
-  SEAL_MS,
-  type SealRecord,
-  sealRecord,
-} from '#storage/seals/seal.ts'
+import { readRecord, type SealParts, sealOnce } from '#signals/seals/sealer.ts'
+import type { ObjectHeaders, ObjectStore } from '#storage/object-store.ts'
+import { beginningsOf, chainFaults, openSeals, readOriginKeys, readSeals } from '#storage/seals/chain.ts'
+import { dateOf, type OpeningLine, openingText, SEAL_MS } from '#storage/seals/seal.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { signalContent } from './signals.ts'
@@ -51,30 +42,24 @@ export function sealScene(redis: Redis, stores?: Pick<SealParts, 'store' | 'priv
 }
 
 /** What is wrong with the public chain and with what the records open of it, and the items that are opened. */
-export async function readAll({ store, privateStore }: Pick<SealParts, 'store' | 'privateStore'>) {
-  const read = (key: string) => store.read(key)
+export async function readAll(stores: Pick<SealParts, 'store' | 'privateStore'>) {
+  const read = (key: string) => stores.store.read(key)
   const seals = await readSeals(read)
   const keys = await readOriginKeys(read, seals)
-  const records = await Promise.all(seals.map(({ seal }) => recordOf(privateStore, seal.n)))
-  const days = Map.groupBy(seals, ({ seal }) => dateOf(seal))
-  const lost = records.flatMap(record => record?.items ?? []).flatMap(lostIn)
-  const openings = new Map<string, string>(
-    [...days].map(([date, own]) => {
-      const known = own.map(({ seal }) => records[seal.n - 1])
-      const lines = known.map((record, i): OpeningLine => {
-        const { n } = own[i]!.seal
-        if (record && !lost.includes(n))
-          return { n, day_key: record.day_key, batch: record.batch, items: record.items }
-        return lost.includes(n) ? { n, lost: 'declared' } : { n, batch: 'missing', items: [] }
-      })
-      return [
-        `v1/seals/openings/${date}.jsonl`,
-        openingText({ date, day_key: known.find(each => each)?.day_key ?? '', stamps: [], lines }),
-      ] as const
-    }),
+  const records = await Promise.all(seals.map(({ seal }) => readRecord(stores, seal.n)))
+  const declared = beginningsOf(
+    records.flatMap(record => record?.items.map(item => ({ n: record.n, item })) ?? []),
   )
+  const lineOf = (n: number): OpeningLine => {
+    if (declared.some(({ from, to }) => from <= n && n <= to)) return { n, lost: 'declared' }
+    return records[n - 1] ?? { n, batch: 'missing', items: [] }
+  }
+  const opening = (date: string) => {
+    const lines = seals.filter(({ seal }) => dateOf(seal) === date).map(({ seal }) => lineOf(seal.n))
+    return Buffer.from(openingText({ date, day_key: '', stamps: [], lines }))
+  }
   const opened = await openSeals(
-    async key => (openings.has(key) ? Buffer.from(openings.get(key)!) : read(key)),
+    async key => opening(/(\S{10})\.jsonl$/.exec(key)?.[1] ?? ''),
     seals,
     '9999-12-31',
   )
@@ -82,22 +67,27 @@ export async function readAll({ store, privateStore }: Pick<SealParts, 'store' |
   return { seals, records, faults, items: opened.items.map(({ item }) => item), opened }
 }
 
-const recordOf = async (privateStore: ObjectStore, n: number): Promise<SealRecord | null> => {
-  const bytes = await privateStore.read(recordKey(n))
-  return bytes === null ? null : sealRecord.parse(JSON.parse(Buffer.from(bytes).toString()))
+/** Shows every write to a store before it is made. */
+export function watchWrites(
+  store: ObjectStore,
+  seen: (key: string, bytes: Uint8Array, headers: ObjectHeaders) => void,
+): void {
+  for (const name of ['create', 'replace'] as const) {
+    const write = store[name].bind(store)
+    Object.assign(store, {
+      [name]: (key: string, bytes: Uint8Array, headers: ObjectHeaders) => {
+        seen(key, bytes, headers)
+        return write(key, bytes, headers)
+      },
+    })
+  }
 }
 
-function lostIn(item: string): number[] {
-  const parsed = parseItem(item)
-  const { lost_from: from, lost_to: to } = (parsed?.kind === 'event' ? parsed.event.of : undefined) ?? {}
-  return typeof from === 'number' ? Array.from({ length: Number(to) - from + 1 }, (_, i) => from + i) : []
-}
-
-/** Runs an operation of a sealer on Redis or a store. */
-type Step = (run: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>
-
-/** The same parts, whose operations are run by `step`; what Redis does in one transaction is none. */
-export function stepped(parts: SealParts, step: Step): SealParts {
+/** The same parts, whose operations on Redis and stores are run by `step`; what Redis does in one transaction is none. */
+export function stepped(
+  parts: SealParts,
+  step: (run: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>,
+): SealParts {
   const of = <Target extends object>(target: Target): Target =>
     new Proxy(target, {
       get(_, name) {

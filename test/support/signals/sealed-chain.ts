@@ -1,6 +1,6 @@
 // What a client may be shown of a chain of seals, the same for every client, and a service whose signals are sealed.
 import type { Redis } from 'ioredis'
-import { SEALS_PREFIX } from '#core/contract/seals.ts'
+import { SEALS_PREFIX, sealNumber } from '#core/contract/seals.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { SEALS } from '#signals/redis/keys.ts'
 import { batchSalt, itemSalt, lastSeqOf, originOf, seqOf, signSeal } from '#storage/seals/seal.ts'
@@ -13,8 +13,6 @@ import { signalsParts } from './signals-app.ts'
 
 /** Seal 3 is the last one of its day. */
 const BEGIN = '2026-11-20T23:20:00Z'
-
-export const nameOf = (n: number): string => String(n).padStart(9, '0')
 
 /** What the service answers about every signal. */
 export const receiptsOf = ({ all }: Chain): Receipt[] =>
@@ -65,6 +63,9 @@ const itemOf = (seq: number, more = {}): string => signalItem(seq, more).replace
 
 const OTHER = 'another chain is shown to you than before'
 const ALTERED = 'it was altered'
+const FORKED = 'seal 5 does not continue seal 4: one of the two was altered, or the chain was forked'
+const notSeen = (n: number) => `seal ${n} is not the one that you saw: ${OTHER}`
+const notSigned = (n: number) => `seal ${n} is not signed by the key that you know: ${OTHER}`
 
 /** Four seals on two days, with signals 1 to 4 and an event; then what a publisher may change, or a client have seen before. */
 export async function sealCases(): Promise<readonly SealCase[]> {
@@ -97,7 +98,7 @@ export async function sealCases(): Promise<readonly SealCase[]> {
   const three = (await made(3)).objects
   const elsewhere = (await made(2, other => other.seal([itemOf(3)]))).objects
   const forged = await made(3, other => other.seal().then(() => other.seal()))
-  const fork = { ...forged.objects, [nameOf(4)]: objects[nameOf(4)]! }
+  const fork = { ...forged.objects, [sealNumber(4)]: objects[sealNumber(4)]! }
   const eleven = await made(4, async other => {
     for (let n = 5; n <= 11; n++) await other.seal()
   })
@@ -118,13 +119,22 @@ export async function sealCases(): Promise<readonly SealCase[]> {
   const later = (seq: number, n: number) =>
     `the batch of signal ${seq} is not what seal ${n} commits to: ${ALTERED} later`
   const line = `${'0'.repeat(64)}\n`
+  const batched = (seq: number, change: (batch: string) => string) => ({
+    receipts: receipt(seq, ({ batch }) => ({ batch: change(batch) })),
+  })
+  const origins = [originOf(signer.keyId, '2026-11-21T00:00:00Z'), chain.all[0]!.seal.origin]
+  const begun = `seal 5 is of ${origins.join(', not of ')}: another chain began; ask why`
   const strange = (seq: number) => `the batch of signal ${seq} has another form: ${ALTERED}`
   const leftOut = (seq: number, n: number) =>
     `signal ${seq} was delivered to you, and no seal up to ${n} has it: it was left out, or is no longer one of yours`
   const cases: readonly (readonly [string, Partial<Shown>, SealCase['says']])[] = [
     ['a first check', {}, right],
-    ['a first check after single seals were pruned', { objects: without(nameOf(2), nameOf(3)) }, right],
-    ['a check that goes on from another day', { state: knows(1, 1), objects: without(nameOf(2)) }, right],
+    [
+      'a first check after single seals were pruned',
+      { objects: without(sealNumber(2), sealNumber(3)) },
+      right,
+    ],
+    ['a check that goes on from another day', { state: knows(1, 1), objects: without(sealNumber(2)) }, right],
     ['a check of the same seals', { state: knows(4, 2) }, right],
     ['a receipt of a signal before the known head', { state: knows(3, 0) }, right],
     ['a head from a cache', { state, objects: { ...objects, head: three.head! } }, right],
@@ -136,62 +146,23 @@ export async function sealCases(): Promise<readonly SealCase[]> {
     ['another salt of a signal', { receipts: receipt(3, ({ s_n: r }) => ({ r })) }, altered(3, 4)],
     ['a longer salt', { receipts: receipt(1, longer), delivered: { 1: itemOf(1).slice(1) } }, altered(1, 1)],
     ['another salt of a seal', { receipts: receipt(1, ({ r: s_n }) => ({ s_n })) }, later(1, 1)],
-    ['a longer batch', { receipts: receipt(4, ({ batch }) => ({ batch: batch + line })) }, later(4, 4)],
-    [
-      'a batch without its last line break',
-      { receipts: receipt(3, ({ batch }) => ({ batch: batch.trimEnd() })) },
-      strange(3),
-    ],
-    [
-      'a batch with a line that is no digest',
-      { receipts: receipt(1, ({ batch }) => ({ batch: `${batch}${line.trimEnd()}` })) },
-      strange(1),
-    ],
-    [
-      'a batch with another first line',
-      { receipts: receipt(2, ({ batch }) => ({ batch: batch.replace('after ', 'after 0') })) },
-      strange(2),
-    ],
-    [
-      'a signal left out before another',
-      { receipts: receipts.filter(({ seq }) => seq !== 3) },
-      leftOut(3, 4),
-    ],
+    ['a longer batch', batched(4, batch => batch + line), later(4, 4)],
+    ['a batch without its last line break', batched(3, batch => batch.trimEnd()), strange(3)],
+    ['a batch with a line that is no digest', batched(1, batch => batch + line.trimEnd()), strange(1)],
+    ['a batch with another first line', batched(2, batch => batch.replace('after ', 'after 0')), strange(2)],
+    ['a signal left out', { receipts: receipts.filter(({ seq }) => seq !== 3) }, leftOut(3, 4)],
     ['a signal that seven seals do not have', waits(4), leftOut(5, 11)],
     ['a signal that six seals do not have', waits(5), [4, 11]],
-    [
-      'a fork',
-      { objects: fork },
-      `seal 5 does not continue seal 4: one of the two was altered, or the chain was forked`,
-    ],
-    [
-      'another chain',
-      { state: knows(3, 2), receipts: [], objects: elsewhere },
-      `seal 3 is not the one that you saw: ${OTHER}`,
-    ],
+    ['a fork', { objects: fork }, FORKED],
+    ['another chain', { state: knows(3, 2), receipts: [], objects: elsewhere }, notSeen(3)],
     ['a missing seal', { objects: without('days/2026-11-20') }, 'seal 3 is missing: withheld or removed'],
-    ['a chain gone back', { state, objects: three }, `${nameOf(4)} of the seals is missing: ${OTHER}`],
+    ['a chain gone back', { state, objects: three }, `${sealNumber(4)} of the seals is missing: ${OTHER}`],
     ['a chain that is gone', { state, objects: {} }, `head of the seals is missing: ${OTHER}`],
-    [
-      'another origin',
-      { state, objects: anew.objects },
-      `seal 5 is of ${originOf(signer.keyId, '2026-11-21T00:00:00Z')}, not of ${chain.all[0]!.seal.origin}: another chain began; ask why`,
-    ],
-    [
-      'another key',
-      { state, objects: { ...five.objects, head: Buffer.from(resigned).toString() } },
-      `seal 5 is not signed by the key that you know: ${OTHER}`,
-    ],
+    ['another origin', { state, objects: anew.objects }, begun],
+    ['another key', { state, objects: { ...five.objects, head: `${Buffer.from(resigned)}` } }, notSigned(5)],
     ['no seal', { objects: { ...objects, head: 'a page' } }, `a published seal has another form: ${ALTERED}`],
     ['a fault that was found before', { state: { ...state, fault: later(1, 1) } }, later(1, 1)],
   ]
-  return cases.map(([name, change, says]) => ({
-    receipts,
-    delivered,
-    objects,
-    state: { checked_seq: 0 },
-    ...change,
-    name,
-    says,
-  }))
+  const shown = { receipts, delivered, objects, state: { checked_seq: 0 } }
+  return cases.map(([name, change, says]) => ({ ...shown, ...change, name, says }))
 }

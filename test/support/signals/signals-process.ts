@@ -112,8 +112,8 @@ export async function fireOnce(url: string, token: string, entry: Entry): Promis
   return data.seq
 }
 
-/** An entry of a strategy. */
-export const entryOf = (signalId: string, alias: string) => ({
+/** An entry of a strategy, as it is fired now unless a test says otherwise. */
+export const entryOf = (signalId: string, alias = 'alder', more: Readonly<Record<string, unknown>> = {}) => ({
   signal_id: signalId,
   alias,
   action: 'long',
@@ -121,4 +121,5 @@ export const entryOf = (signalId: string, alias: string) => ({
   stop: 49_000,
   base_risk_pct: 0.02,
   timestamp: `${new Date().toISOString().slice(0, 19)}Z`,
+  ...more,
 })
