@@ -43,7 +43,11 @@ export const pinnedHandler =
   }
 
 /** From here on the request is one of this version, also if it ends in an error. */
-async function openPinned(c: Exchange, { pinned }: HistoryParts, version: string): Promise<ServedVersion> {
+export async function openPinned(
+  c: Exchange,
+  { pinned }: HistoryParts,
+  version: string,
+): Promise<ServedVersion> {
   const opened = await pinned.open(version)
   c.set('served', opened)
   return opened
@@ -79,11 +83,12 @@ async function find(
   }
 }
 
-async function readPublished(
+/** Null if there is no such file, or it is lost. */
+export async function readPublished(
   c: Exchange,
   { published }: HistoryParts,
   artifact: Artifact | undefined,
-): Promise<Found | null> {
+) {
   const answer =
     artifact === undefined ? null : await published.read(artifact, c.req.header('accept-encoding'))
   if (artifact === undefined || answer === null) return null
