@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Integrity, SCRIPTS } from './layout.ts'
 
-const read = (path: string): Uint8Array<ArrayBuffer> =>
+/** A file of this room, such as `./style.css`. */
+export const readBytes = (path: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(readFileSync(new URL(path, import.meta.url)))
 
 /** Their files are in the folder of a version. */
@@ -12,19 +13,19 @@ export const ASSETS = [
     name,
     file: `assets/${name}`,
     mediaType: 'text/javascript; charset=utf-8',
-    bytes: read(`./browser/built/${name}`),
+    bytes: readBytes(`./browser/built/${name}`),
   })),
   {
     name: 'style.css' as const,
     file: 'assets/style.css',
     mediaType: 'text/css; charset=utf-8',
-    bytes: Uint8Array.from([...read('./style.css'), ...read('./charts.css')]),
+    bytes: Uint8Array.from([...readBytes('./style.css'), ...readBytes('./charts.css')]),
   },
   {
     name: 'icon.svg' as const,
     file: 'assets/icon.svg',
     mediaType: 'image/svg+xml',
-    bytes: read('./icon.svg'),
+    bytes: readBytes('./icon.svg'),
   },
 ]
 
