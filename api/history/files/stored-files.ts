@@ -36,6 +36,25 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
     maxEntrySize: LARGEST_KEPT_BYTES,
     sizeCalculation: answer => answer.bytes.length + 1, // a size of 0 is none
   })
+  /** Whether an object is what the log says was published: only then it is immutable. Null if nothing says so, or it may change. */
+  const isAsPublished = async ({ proof }: FileRoute, variable: string, bytes: Uint8Array) => {
+    const known = history()
+    if (proof === 'seals') return areSeals(store, variable, bytes)
+    if (proof === null || known === null) return null
+    if (proof === 'entry') {
+      const logged = known.log[Number(variable) - 1] // one that was appended a moment ago is not known yet
+      return logged === undefined ? null : sha256(bytes) === logged.sha256
+    }
+    if (proof === 'signature of entry') {
+      const signed = known.log.find(entry => entry.sha256 === variable)
+      return signed === undefined ? null : isSignature(store, pointerKey(signed.entry.seq), bytes)
+    }
+    const publication = findPublication(known, variable)
+    if (proof === 'manifest') return sha256(bytes) === publication.manifest_sha256
+    if (proof === 'signature of manifest') return isSignature(store, manifestKey(publication.version), bytes)
+    const found = await findManifest(store, publication)
+    return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
+  }
   return {
     async read(file, variable) {
       const key = file.handler(variable)
@@ -43,7 +62,7 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
       if (cached !== undefined) return { answer: cached, isProven: true }
       const bytes = await store.read(key)
       if (bytes === null) return null
-      const isProven = await isAsPublished(file, variable, history(), bytes, store)
+      const isProven = await isAsPublished(file, variable, bytes)
       // Caches would keep it for a year.
       if (isProven === false)
         throw new UnreadableError(`${store.url}/${key} is not what was published: restore it from a copy`)
@@ -54,31 +73,6 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
       return { answer, isProven: isProven ?? false }
     },
   }
-}
-
-/** Whether an object is what the log says was published: only then it is immutable. Null if nothing says so, or it may change. */
-async function isAsPublished(
-  { proof }: FileRoute,
-  variable: string,
-  history: History | null,
-  bytes: Uint8Array,
-  store: ObjectStore,
-): Promise<boolean | null> {
-  if (proof === 'seals') return areSeals(store, variable, bytes)
-  if (proof === null || history === null) return null
-  if (proof === 'entry') {
-    const known = history.log[Number(variable) - 1] // one that was appended a moment ago is not known yet
-    return known === undefined ? null : sha256(bytes) === known.sha256
-  }
-  if (proof === 'signature of entry') {
-    const signed = history.log.find(entry => entry.sha256 === variable)
-    return signed === undefined ? null : isSignature(store, pointerKey(signed.entry.seq), bytes)
-  }
-  const publication = findPublication(history, variable)
-  if (proof === 'manifest') return sha256(bytes) === publication.manifest_sha256
-  if (proof === 'signature of manifest') return isSignature(store, manifestKey(publication.version), bytes)
-  const found = await findManifest(store, publication)
-  return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
 }
 
 /** Whether these are seals with this number or of this day, each signed by the key of its origin. */
