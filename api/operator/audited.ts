@@ -15,7 +15,7 @@ import { readWebhookStates } from '#signals/views/overview.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import type { OperatorParts } from './parts.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 /** What an operator asks for: a route, the variables of its path, and the fields that were sent with it. */
 export type Intent = {

@@ -70,7 +70,7 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
   /** Serves the newest version or, if it fails its checks and none is served yet, the newest earlier one that passes them. */
   const follow = async (head: CurrentVersion): Promise<RefreshOutcome> => {
     const before = served?.pointer
-    if (isSame(head, before)) {
+    if (head.manifest_sha256 === before?.manifest_sha256) {
       unfit = null
       return { kind: 'unchanged' }
     }
@@ -109,6 +109,3 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
     },
   }
 }
-
-const isSame = (a: CurrentVersion, b: CurrentVersion | undefined): boolean =>
-  a.version === b?.version && a.manifest_sha256 === b.manifest_sha256
