@@ -73,12 +73,11 @@ type Asked = {
   readonly hasDigest: boolean
 }
 
+type InFlight = { isShared: boolean }
+
 export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheBytes: number = CACHE_BYTES) {
   const { use, keep, find } = createAnswerCache(cacheBytes)
-  const inFlight = new Map<
-    string,
-    { readonly answer: Promise<ReadyAnswer>; readonly state: { isShared: boolean } }
-  >()
+  const inFlight = new Map<string, { readonly answer: Promise<ReadyAnswer>; readonly state: InFlight }>()
   const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
     const running = inFlight.get(key)
     if (running !== undefined) {
@@ -87,7 +86,7 @@ export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheB
       return running.answer // equal requests at the same time are one computation
     }
     use.misses++
-    const state = { isShared: false }
+    const state: InFlight = { isShared: false }
     const answer = renderReady(asked)
       .finally(() => inFlight.delete(key)) // from then on no request can share it
       .then(ready => {
