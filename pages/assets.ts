@@ -1,31 +1,24 @@
 // The scripts, the style sheet and the icon of the pages, as files of a version.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type Integrity, SCRIPTS } from './layout.ts'
+import { type AssetName, type Integrity, SCRIPTS } from './layout.ts'
 
-const read = (path: string): Uint8Array<ArrayBuffer> =>
+/** A file of this room, such as `./style.css`. */
+export const readBytes = (path: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(readFileSync(new URL(path, import.meta.url)))
 
-/** Their files are in the folder of a version. */
+/** Its file is in the folder of a version. */
+const asset = (name: AssetName, mediaType: string, bytes: Uint8Array<ArrayBuffer>) => ({
+  ...{ name, mediaType, bytes },
+  file: `assets/${name}`,
+})
+
+const STYLES = Buffer.concat([readBytes('./style.css'), readBytes('./charts.css')])
+
 export const ASSETS = [
-  ...SCRIPTS.map(name => ({
-    name,
-    file: `assets/${name}`,
-    mediaType: 'text/javascript; charset=utf-8',
-    bytes: read(`./browser/built/${name}`),
-  })),
-  {
-    name: 'style.css' as const,
-    file: 'assets/style.css',
-    mediaType: 'text/css; charset=utf-8',
-    bytes: Uint8Array.from([...read('./style.css'), ...read('./charts.css')]),
-  },
-  {
-    name: 'icon.svg' as const,
-    file: 'assets/icon.svg',
-    mediaType: 'image/svg+xml',
-    bytes: read('./icon.svg'),
-  },
+  ...SCRIPTS.map(name => asset(name, 'text/javascript; charset=utf-8', readBytes(`./browser/built/${name}`))),
+  asset('style.css', 'text/css; charset=utf-8', Uint8Array.from(STYLES)),
+  asset('icon.svg', 'image/svg+xml', readBytes('./icon.svg')),
 ]
 
 /** The digest of a file as the attribute `integrity` spells it, from its SHA-256 in hexadecimal. */

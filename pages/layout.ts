@@ -64,7 +64,7 @@ type Frame = Pick<PageContent, 'title' | 'about' | 'body'> & {
   /** Links, the style sheet among them, and scripts. */
   readonly head: Markup
   /** Attributes of the body, beside the version. */
-  readonly attributes: Markup
+  readonly attributes?: Markup
   readonly nav: Markup
   readonly footer: Markup
 }
@@ -88,7 +88,7 @@ export const documentOf = ({ title, about, dataset, head, attributes, nav, body,
 <meta name="color-scheme" content="light dark">
 ${head}
 </head>
-<body data-version="${dataset.version}"${attributes}>
+<body data-version="${dataset.version}"${attributes ?? ''}>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="site"><nav aria-label="Site">
 ${nav}

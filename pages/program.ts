@@ -44,7 +44,6 @@ export function programPage({
     head: html`<link rel="alternate" type="application/json" title="The same as JSON" href="/v1/program/preview">
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${style}" ${integrityOf({ integrity }, 'style.css')}>`,
-    attributes: html``,
     nav: html`${siteLinks(dataset.name, historyUrl)}
 <a href="/docs">Docs</a>`,
     body: html`<h1 dir="auto">The accumulation program <code>${alias}</code></h1>

@@ -1,5 +1,4 @@
 import type { Hono } from 'hono'
-import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { REQUEST_ID_PATTERN } from '#core/contract/openapi.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
@@ -19,30 +18,31 @@ import {
 } from './exchange.ts'
 import { createFamilyHandler, createFileHandler } from './files/stored-files.ts'
 import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
-import { createIconHandler, robotsText, sitemap } from './pages/crawlers.ts'
+import { robotsText, sitemap } from './pages/crawlers.ts'
 import { createDocsHandler, DOCS_PATTERN } from './pages/docs.ts'
 import { createFeedHandler } from './pages/feed.ts'
-import { answerFile, createPageHandler, indexHandler, isFilePath, refuse } from './pages/pages.ts'
+import {
+  answerFile,
+  createPageHandler,
+  iconHandler,
+  indexHandler,
+  isPinnedFile,
+  refuse,
+} from './pages/pages.ts'
 import { historyDocument, toLlmsText } from './routes.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   const { allowedOrigins } = parts.settings
-  const templates = new Map<string, string>()
   const { app, dispatch, mount } = createServiceApp(historyService(parts), {
     begin: c => beginRequest(c, parts),
-    report: (c, answered) => {
-      const route = c.get('route') ?? templates.get(answered.route) ?? 'none'
-      reportAnswer(c, { ...answered, route }, parts)
-    },
+    report: (c, answered) => reportAnswer(c, answered, parts),
     refuse: (c, error) => refuse(c, parts, error),
-    missing: MISSING,
+    missing: 'no such path; / lists what there is',
     preflight: c => ({ ...COMMON_HEADERS, ...preflightHeaders(allowedOrigins, c.req.raw.headers) }),
   })
-  const get = (template: string, handler: Handler, pattern = toPattern(template)): void => {
-    templates.set(pattern, template)
-    mount(pattern, [['GET', c => handler(c, parts)]])
-  }
+  const get = (path: string, handler: Handler): void =>
+    mount(toPattern(path), [['GET', c => handler(c, parts)]])
   for (const { path, handler } of INFRASTRUCTURE_ROUTES) get(path, handler)
   for (const route of DATASET_ROUTES) {
     get(route.path, latestHandler(route))
@@ -50,10 +50,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   }
   for (const file of FILE_ROUTES.filter(({ of }) => !(of in FAMILIES)))
     get(file.path, createFileHandler(file))
-  for (const family of ['log', 'seals'] as const) {
-    const { template, pattern } = FAMILIES[family]
-    get(template, createFamilyHandler(family), pattern)
-  }
+  for (const family of ['log', 'seals'] as const) get(FAMILIES[family], createFamilyHandler(family))
   get('/', indexHandler)
   for (const page of PAGE_ROUTES.filter(({ path }) => path !== '/')) get(page.path, createPageHandler(page))
   get('/feed.atom', createFeedHandler('atom+xml'))
@@ -63,32 +60,21 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   get('/robots.txt', robots)
   const map = createTexts(c => sitemap(assertServed(c, parts).snapshot, publicBaseUrl), XML)
   get('/sitemap.xml', map)
-  for (const path of ['/favicon.svg', '/favicon.ico']) get(path, createIconHandler())
+  for (const path of ['/favicon.svg', '/favicon.ico']) get(path, iconHandler)
   const document = async () => JSON.stringify(await historyDocument(publicBaseUrl))
   get('/openapi.json', createTexts(document, OPENAPI_TYPE))
   const llms = createTexts(() => toLlmsText(publicBaseUrl), PLAIN)
   get('/llms.txt', llms)
   const docs = createDocsHandler(parts.settings)
-  get('/docs', docs)
-  get('/docs/{file}', docs, DOCS_PATTERN)
-  const files = dispatch([['GET', c => answerElse(c, parts)]])
-  app.notFound(async c => {
-    const answering = isFilePath(c.req.path) ? files(c) : answerElse(c, parts)
-    return answering.catch((error: unknown) => refuse(c, parts, error))
-  })
+  for (const path of ['/docs', DOCS_PATTERN]) get(path, docs)
+  const file = async (c: Exchange) => (await answerFile(c, parts)) ?? c.notFound()
+  const pinnedFile = dispatch([['GET', file]])
+  app.all('*', c => (isPinnedFile(c.req.path) ? pinnedFile(c) : file(c)))
   return app
-}
-
-async function answerElse(c: Exchange, parts: HistoryParts): Promise<Response> {
-  const file = await answerFile(c, parts)
-  if (file !== null) return file
-  throw new ApiError('not_found', MISSING)
 }
 
 const PLAIN = 'text/plain; charset=utf-8'
 const XML = 'application/xml; charset=utf-8'
-
-const MISSING = 'no such path; / lists what there is'
 
 /** Its id, that of the proxy in front or a new one, and its version. */
 function beginRequest(c: Exchange, { source, newRequestId }: HistoryParts): void {
@@ -102,18 +88,19 @@ function beginRequest(c: Exchange, { source, newRequestId }: HistoryParts): void
  * router take its slower way for every request of every route.
  */
 const FAMILIES = {
-  log: {
-    template: '/v1/pointer/{name}',
-    pattern: '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)|anchors/[0-9a-f]+}',
-  },
-  seals: { template: '/v1/seals/{name}', pattern: '/v1/seals/:name{(?:[a-z]+/)?[0-9a-z.-]+}' },
+  log: '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)|anchors/[0-9a-f]+}',
+  seals: '/v1/seals/:name{(?:[a-z]+/)?[0-9a-z.-]+}',
 }
+
+/** `/a/:sid`, with its expression if it has one, as `/a/{sid}`. */
+const toTemplate = (pattern: string): string => pattern.replaceAll(/:(\w+)(?:\{.*\})?/g, '{$1}')
 
 const NOT_MODIFIED = 304
 
 /** Reports an outcome at once, or at the end of an answer that is made while it is sent. Reading its headers would copy them. */
 function reportAnswer(c: Exchange, answered: ServiceAnswered, { onAnswered }: HistoryParts): void {
-  const { method, route, status, ms } = answered
+  const { method, status, ms } = answered
+  const route = c.get('route') ?? (answered.route === '/*' ? 'none' : toTemplate(answered.route))
   const bytes = method === 'HEAD' || status === NOT_MODIFIED ? 0 : (c.get('bytes') ?? 0)
   const version = c.get('served')?.version ?? null
   const request_id = c.get('requestId') ?? ''

@@ -7,6 +7,8 @@ import { csvWriting } from '#core/dataset/render/csv.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import type { Table } from '#core/dataset/render/table.ts'
 import { writeWhole } from '#core/dataset/render/text-writer.ts'
+import { StoreError } from '#storage/object-store.ts'
+import { UnreadableError } from '#storage/published-files.ts'
 import type { Answered as ServiceAnswered } from '../service/app.ts'
 import {
   type AnswerHeaders,
@@ -50,7 +52,7 @@ export type HistoryParts = {
   readonly files: {
     /**
      * The object of a route in the public store, by what stands for its variable; null if there is none. Rejects with a
-     * StoreError if the store cannot be read, and with a DamagedFileError if it is not the one that was published.
+     * StoreError if the store cannot be read, and with an UnreadableError if it is not the one that was published.
      */
     read(file: FileRoute, variable: string): Promise<StoredFile | null>
   }
@@ -176,9 +178,11 @@ export const historyService = ({ clock, settings, onError }: HistoryParts): Serv
     return register(served, toIsoInstant(clock.now()), tookMs(c))
   },
   toRefusal: (error, c) => {
-    const refusal = toApiError(error)
-    if (refusal !== error) onError(error, c.get('requestId'))
-    return refusal
+    if (error instanceof ApiError) return error
+    onError(error, c.get('requestId'))
+    return error instanceof StoreError || error instanceof UnreadableError
+      ? new ApiError('unavailable', 'the store cannot be read at the moment')
+      : toApiError(error)
   },
 })
 

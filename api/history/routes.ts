@@ -8,8 +8,7 @@ import { AS_OF_PARAMETER, PIN_PARAMETER, pinnedPath, pinnedTemplate } from '#cor
 import type { Route } from '#core/contract/route.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
-import { DOCUMENTS } from '#pages/guides/documents.ts'
-import { type Endpoint, GUIDES } from '#pages/guides/guides.ts'
+import { DOCS, type Endpoint } from '#pages/guides/guides.ts'
 import { API_VERSION } from '../service/exchange.ts'
 import { INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
 
@@ -105,22 +104,14 @@ export const toLlmsText = (publicBaseUrl: string): string =>
     '# Historical strategy data',
     '> Recomputable history of trading strategies: read-only, tamper-evident, versioned, free of keys. Factual history, not advice and not a forecast.',
     ABOUT,
-    section(
-      'Data',
-      DATASET_ROUTES.map(route => routeLine(publicBaseUrl, route)),
-    ),
-    section(
-      'Service',
-      INFRASTRUCTURE_ROUTES.map(route => routeLine(publicBaseUrl, route)),
-    ),
+    section('Data', routeLines(publicBaseUrl, DATASET_ROUTES)),
+    section('Service', routeLines(publicBaseUrl, INFRASTRUCTURE_ROUTES)),
     UNITS,
     pinning(publicBaseUrl),
     VERIFYING,
     section(
       'Guides',
-      [...GUIDES, ...DOCUMENTS].map(({ name, title, about }) =>
-        line(title, `${publicBaseUrl}/docs/guides/${name}`, about),
-      ),
+      DOCS.map(({ name, title, about }) => line(title, `${publicBaseUrl}/docs/guides/${name}`, about)),
     ),
     section(
       'Proof',
@@ -184,14 +175,13 @@ const section = (title: string, lines: readonly string[]): string => [`## ${titl
 
 const line = (title: string, address: string, about: string): string => `- [${title}](${address}): ${about}`
 
-/** With the parameters and formats that it takes, where it takes any. */
-function routeLine(publicBaseUrl: string, { title, path, about, query, formats }: HistoryRoute): string {
-  const parameters = Object.keys(query)
-    .filter(name => name !== 'format')
-    .map(name => `\`${name}\``)
-  const facts = [
-    ...(parameters.length === 0 ? [] : [`Parameters: ${parameters.join(', ')}.`]),
-    ...(formats.length === 1 ? [] : [`\`format\`: ${formats.join(', ')}.`]),
-  ]
-  return line(title, publicBaseUrl + path, [about, ...facts].join(' '))
-}
+/** Each with the parameters and formats that it takes, where it takes any. */
+const routeLines = (publicBaseUrl: string, routes: readonly HistoryRoute[]): string[] =>
+  routes.map(({ title, path, about, query, formats }) => {
+    const parameters = Object.keys(query).filter(name => name !== 'format')
+    const facts = [
+      ...(parameters.length === 0 ? [] : [`Parameters: \`${parameters.join('`, `')}\`.`]),
+      ...(formats.length === 1 ? [] : [`\`format\`: ${formats.join(', ')}.`]),
+    ]
+    return line(title, publicBaseUrl + path, [about, ...facts].join(' '))
+  })

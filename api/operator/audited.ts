@@ -15,7 +15,7 @@ import { readWebhookStates } from '#signals/views/overview.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import type { OperatorParts } from './parts.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 /** What an operator asks for: a route, the variables of its path, and the fields that were sent with it. */
 export type Intent = {
@@ -37,6 +37,18 @@ export async function audited<Result>(
   const subject = await subjectOf(intent, parts)
   const before = await stateOf(subject, parts)
   let outcome = 'done'
+  const log = async (): Promise<void> => {
+    const after = await stateOf(subject, parts)
+    await logAction(parts.redis, {
+      at: instantOf(parts.clock.now()), // in milliseconds, to tell which signals came before it
+      who: intent.who.name,
+      action: intent.route.id,
+      subject: subject.name,
+      request: loggedRequest(intent, parts.token),
+      ...{ outcome, before, after },
+    })
+    parts.onAction()
+  }
   try {
     assertScope(intent.who, intent.route.scope, subject.name)
     return await act()
@@ -44,29 +56,10 @@ export async function audited<Result>(
     outcome = error instanceof ApiError ? error.code : 'internal'
     throw error
   } finally {
-    await log(intent, subject, before, outcome, parts).catch((error: unknown) => {
+    await log().catch((error: unknown) => {
       if (outcome === 'done') parts.onError(error)
     })
   }
-}
-
-async function log(
-  intent: Intent,
-  subject: Named,
-  before: SubjectState | null,
-  outcome: string,
-  parts: OperatorParts,
-): Promise<void> {
-  const after = await stateOf(subject, parts)
-  await logAction(parts.redis, {
-    at: instantOf(parts.clock.now()), // in milliseconds, to tell which signals came before it
-    who: intent.who.name,
-    action: intent.route.id,
-    subject: subject.name,
-    request: loggedRequest(intent, parts.token),
-    ...{ outcome, before, after },
-  })
-  parts.onAction()
 }
 
 type Named = { readonly kind: 'client' | 'strategy' | 'name'; readonly name: string | null }

@@ -1,5 +1,6 @@
 // An action of the operator, whole: the JSON interface, the page, `highwater ops` and the audit log follow from it.
 import { z } from 'zod'
+import type { JsonSchema } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { ValueOf } from '#core/contract/payloads/field.ts'
 import { getRoute, type Method, type Query, type Route } from '#core/contract/route.ts'
@@ -183,28 +184,19 @@ export const clientAction = <
     subject: { kind: 'client', field: 'client' },
   })
 
-const field = z.looseObject({
-  type: z.string().catch('string'), // or several, one of which is null
-  description: z.string().default(''),
-  default: z.unknown().optional(),
-  format: z.string().optional(),
-  enum: z.array(z.string()).optional(),
-})
-
-const objectSchema = z.object({
-  properties: z.record(z.string(), field),
-  required: z.array(z.string()).default([]),
-})
-
 export type RouteField = ReturnType<typeof fieldsOf>[number]
 
 /** The fields of a query or a body as its schema describes them: the options of a command, and the inputs of a form. */
 export function fieldsOf(of: Query | z.ZodType | undefined) {
   if (!(of instanceof z.ZodObject)) return []
-  const { properties, required } = objectSchema.parse(z.toJSONSchema(of.clone().meta({}), { io: 'input' }))
-  return Object.entries(properties).map(
-    ([name, { type, description, default: initial, format, enum: listed }]) => {
-      return { name, type, description, initial, format, listed, isRequired: required.includes(name) }
-    },
-  )
+  const schema = z.toJSONSchema(of.clone().meta({}), { io: 'input' }) as JsonSchema // of an object
+  const { properties = {}, required = [] } = schema
+  return Object.entries(properties).map(([name, field]) => {
+    const { type, description = '', default: initial, format, enum: listed } = field
+    return {
+      ...{ name, description, initial, format, listed: listed?.map(String) },
+      type: typeof type === 'string' ? type : 'string', // or several, one of which is null
+      isRequired: required.includes(name),
+    }
+  })
 }

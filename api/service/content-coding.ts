@@ -1,18 +1,7 @@
 // Which content coding a client gets: RFC 9110, section 12.5.3.
-import { pipeline, Readable } from 'node:stream'
+import { pipeline, Readable, type Transform } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import {
-  type BrotliOptions,
-  brotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzip,
-  zstdCompress,
-  zstdCompressSync,
-} from 'node:zlib'
+import { constants, createBrotliCompress, createGzip, createZstdCompress, zstdCompressSync } from 'node:zlib'
 import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
 import { createLimit } from '#core/limit.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -29,16 +18,10 @@ export function negotiateCoding<Offered extends Coding>(
 ): Offered | 'identity' {
   if (header === null || header === undefined || header === '') return 'identity'
   const weights = new Map(header.split(',').map(parseItem))
-  let best: Offered | 'identity' = 'identity'
-  let bestWeight = weights.get('identity') ?? 0 // unlisted, identity is the last resort and not a preference
-  for (const coding of offered) {
-    const weight = weights.get(coding) ?? weights.get('*') ?? 0
-    if (weight > bestWeight || (weight === bestWeight && weight > 0 && best === 'identity')) {
-      best = coding
-      bestWeight = weight
-    }
-  }
-  return best
+  const weightOf = (coding: Coding): number => weights.get(coding) ?? weights.get('*') ?? 0
+  const least = weights.get('identity') ?? 0 // unlisted, identity is the last resort and not a preference
+  const fitting = offered.filter(coding => weightOf(coding) > 0 && weightOf(coding) >= least)
+  return fitting.toSorted((a, b) => weightOf(b) - weightOf(a))[0] ?? 'identity'
 }
 
 /** `br;q=0.8` as `['br', 0.8]`; an invalid weight counts as 0. */
@@ -57,8 +40,6 @@ export const CODINGS = ['zstd', 'br', 'gzip'] as const
 /** Repetitions are a row or two apart, and a hash table of a thousand entries finds them faster than a larger one. */
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 10 } }
 const SHORT_ZSTD = { ...ZSTD, chunkSize: 64 << 10 } // the whole of nearly every answer
-const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1 }
-const GZIP = { level: 1 }
 
 /** Up to this size Zstandard takes half a millisecond; the way to another thread and back takes three times as long. */
 export const SHORT_BYTES = 256 << 10
@@ -67,7 +48,9 @@ export const SHORT_BYTES = 256 << 10
 export async function compress(bytes: Bytes, coding: Coding): Promise<Bytes> {
   if (coding === 'identity') return bytes
   const isShort = coding === 'zstd' && bytes.length <= SHORT_BYTES
-  const coded = isShort ? zstdCompressSync(bytes, SHORT_ZSTD) : await inTurn(() => COMPRESS[coding](bytes))
+  const coded = isShort
+    ? zstdCompressSync(bytes, SHORT_ZSTD)
+    : await inTurn(() => codedBy(CODERS[coding](bytes.length), bytes))
   return Uint8Array.from(coded) // zlib gives a part of a larger piece of memory
 }
 
@@ -96,23 +79,24 @@ async function* inTurns(blocks: Iterable<Bytes>): AsyncGenerator<Bytes> {
   }
 }
 
+/** `size` is that of the body, 0 if it is not known. */
 const CODERS = {
   zstd: () => createZstdCompress(ZSTD),
-  br: () => createBrotliCompress({ params: BROTLI }),
-  gzip: () => createGzip(GZIP),
+  br: (size = 0) => createBrotli(1, size),
+  gzip: () => createGzip({ level: 1 }),
 }
 
-const brotli = promisify(brotliCompress)
-const brotliAt = (bytes: Uint8Array, params: BrotliOptions['params']) =>
-  brotli(bytes, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
-const gzipped = promisify(gzip)
-const zstd = promisify(zstdCompress)
-
-const COMPRESS = {
-  zstd: (bytes: Uint8Array) => zstd(bytes, ZSTD),
-  br: (bytes: Uint8Array) => brotliAt(bytes, BROTLI),
-  gzip: (bytes: Uint8Array) => gzipped(bytes, GZIP),
+const createBrotli = (quality: number, size: number, mode = constants.BROTLI_MODE_GENERIC) => {
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, BROTLI_PARAM_MODE } = constants
+  const params = {
+    [BROTLI_PARAM_QUALITY]: quality,
+    [BROTLI_PARAM_SIZE_HINT]: size,
+    [BROTLI_PARAM_MODE]: mode,
+  }
+  return createBrotliCompress({ params })
 }
+
+const codedBy = async (coder: Transform, bytes: Bytes) => Buffer.concat(await coder.end(bytes).toArray())
 
 /** Headers that belong to an answer and not to the request. */
 export type AnswerHeaders = Readonly<Record<string, string>>
@@ -172,15 +156,11 @@ async function encodeBest(
   coding: keyof typeof BEST | 'identity',
   mediaType: string,
 ): Promise<ReadyAnswer> {
-  const body = coding === 'identity' ? bytes : await BEST[coding](bytes)
+  const body = coding === 'identity' ? bytes : await codedBy(BEST[coding](bytes.length), bytes)
   return toReadyAnswer(body, coding, `"${sha256(body).slice(0, 32)}"`, { 'content-type': mediaType })
 }
 
 const BEST = {
-  br: (bytes: Uint8Array) =>
-    brotliAt(bytes, {
-      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-      [constants.BROTLI_PARAM_QUALITY]: bytes.length < BEST_BELOW_BYTES ? 11 : 9,
-    }),
-  gzip: (bytes: Uint8Array) => gzipped(bytes, { level: 9 }),
+  br: (size: number) => createBrotli(size < BEST_BELOW_BYTES ? 11 : 9, size, constants.BROTLI_MODE_TEXT),
+  gzip: () => createGzip({ level: 9 }),
 }

@@ -1,15 +1,11 @@
 // What the pages below `/docs` load, whichever service they are of.
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { html } from 'hono/html'
-import { ASSETS } from '../assets.ts'
-
-const read = (name: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(readFileSync(new URL(name, import.meta.url)))
+import { ASSETS, readBytes } from '../assets.ts'
 
 const PAGES_STYLE = ASSETS.find(({ name }) => name === 'style.css')!.bytes
-const STYLE = Uint8Array.from(Buffer.concat([PAGES_STYLE, read('guides.css')]))
-const SCRIPT = read('copy.js')
+const STYLE = Uint8Array.from(Buffer.concat([PAGES_STYLE, readBytes('./guides/guides.css')]))
+const SCRIPT = readBytes('./guides/copy.js')
 
 /** Named by the digest of its content, so it never changes. */
 const FOLDER = `/docs/${createHash('sha256').update(STYLE).update(SCRIPT).digest('hex').slice(0, 16)}`

@@ -16,6 +16,9 @@ import { webhooks } from './webhooks.ts'
 /** In the order in which they are read. */
 export const GUIDES: readonly Guide[] = [firstChart, pinning, rescaling, recomputing, webhooks, publishing]
 
+/** All pages below `/docs/guides/`. */
+export const DOCS: readonly Guide[] = [...GUIDES, ...DOCUMENTS]
+
 export const guidePage = ({ title, about, body, name }: Guide, facts: GuideFacts): string =>
   servicePage(
     title,
@@ -24,7 +27,7 @@ export const guidePage = ({ title, about, body, name }: Guide, facts: GuideFacts
 <h1>${title}</h1>
 <div class="guide">${body(facts)}</div>
 <section><h2>Other guides</h2>
-<ul>${[...GUIDES, ...DOCUMENTS].filter(each => each.name !== name).map(guideLine)}
+<ul>${DOCS.filter(each => each.name !== name).map(guideLine)}
 <li><a href="/docs/reference">The API reference</a></li></ul></section>`,
     facts.dataset,
   )
@@ -80,7 +83,6 @@ export function servicePage(title: string, about: string, body: Markup, dataset:
     dataset,
     head: html`${feedLinks('')}
 ${DOCS_HEAD}`,
-    attributes: html``,
     nav: siteLinks(root, dataset, html`<a href="/docs">Docs</a>`),
     body,
     footer: html`Written with version <a href="${root}versions.html"><code>${dataset.version}</code></a>, which is served now.

@@ -154,16 +154,16 @@ function rangeButtons({ publishedDay, all }: SheetModel): Markup {
   return html`<p class="ranges" data-with-script>${[1, 3, 5].map(years => html`<button type="button" data-years="${years}">${years} y</button>`)}${entry}<button type="button" data-years="all" aria-pressed="true">all</button><button type="button" id="numbers">Tables and CSV</button></p>`
 }
 
-const live = (model: SheetModel, name: SectionName, title: Markup | string | null, note = ''): Markup =>
-  html`<section class="${name}" id="${name}">${
-    title === null ? '' : html`<h2>${title}</h2>`
-  }${note === '' ? '' : html`<p class="note">${note}</p>`}<div data-section="${name}">${raw(LATER.includes(name) ? WITHOUT_SCRIPT : SECTIONS[name](model))}</div></section>`
+const live = (model: SheetModel, name: SectionName, title: Markup | string | null, note = ''): Markup => {
+  const text = LATER.includes(name) ? WITHOUT_SCRIPT : SECTIONS[name](model)
+  return fixed(name, title, html`<div data-section="${name}">${raw(text)}</div>`, note)
+}
 
 const WITHOUT_SCRIPT =
   '<p data-without-script>Drawn by a script. The numbers: <a href="risk.json">risk</a>, <a href="trades.csv">trades</a>.</p>'
 
-const fixed = (name: string, title: string, body: Markup, note = ''): Markup =>
-  html`<section class="${name}" id="${name}"><h2>${title}</h2>${note === '' ? '' : html`<p class="note">${note}</p>`}${body}</section>`
+const fixed = (name: string, title: Markup | string | null, body: Markup, note = ''): Markup =>
+  html`<section class="${name}" id="${name}">${title === null ? '' : html`<h2>${title}</h2>`}${note === '' ? '' : html`<p class="note">${note}</p>`}${body}</section>`
 
 const DEFINED: readonly Defined[] = [
   ...[...AT_LEVEL, ...OF_TRADES].map(([path, name]) => [path, name, path] as const),

@@ -43,7 +43,11 @@ export const pinnedHandler =
   }
 
 /** From here on the request is one of this version, also if it ends in an error. */
-async function openPinned(c: Exchange, { pinned }: HistoryParts, version: string): Promise<ServedVersion> {
+export async function openPinned(
+  c: Exchange,
+  { pinned }: HistoryParts,
+  version: string,
+): Promise<ServedVersion> {
   const opened = await pinned.open(version)
   c.set('served', opened)
   return opened
@@ -79,11 +83,12 @@ async function find(
   }
 }
 
-async function readPublished(
+/** Null if there is no such file, or it is lost. */
+export async function readPublished(
   c: Exchange,
   { published }: HistoryParts,
   artifact: Artifact | undefined,
-): Promise<Found | null> {
+) {
   const answer =
     artifact === undefined ? null : await published.read(artifact, c.req.header('accept-encoding'))
   if (artifact === undefined || answer === null) return null
@@ -106,23 +111,18 @@ function canonicalIds({ strategies }: Snapshot, ids: readonly string[] | null): 
   return strategies.every(({ id }, i) => id === ids[i]) ? null : ids
 }
 
-const send = (
+/**
+ * An answer as it is or, if it is made while it is sent, in a stream; or 304. The headers of a stream wait for its first bytes: what
+ * cannot be made is refused.
+ */
+async function send(
   c: Exchange,
   parts: HistoryParts,
   answer: Found['answer'],
   caching: string,
   more: AnswerHeaders = {},
-): Response | Promise<Response> =>
-  'bytes' in answer ? sendReady(c, answer, caching, more) : sendStreamed(c, parts, answer, caching, more)
-
-/** An answer that is made while it is sent, or 304. Its headers wait for its first bytes: what cannot be made is refused. */
-async function sendStreamed(
-  c: Exchange,
-  parts: HistoryParts,
-  answer: StreamedAnswer,
-  caching: string,
-  more: AnswerHeaders,
 ): Promise<Response> {
+  if ('bytes' in answer) return sendReady(c, answer, caching, more)
   const headers = () => datasetHeaders(c, caching, more)
   const known = notModified(c, answer.etag, headers())
   if (known !== null) return known

@@ -11,9 +11,9 @@ import {
 } from '#core/contract/file-routes.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { sha256 } from '#storage/digest.ts'
-import { parseJson } from '#storage/json-bytes.ts'
-import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { findManifest } from '#storage/published-files.ts'
+import { readDocument } from '#storage/json-bytes.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { findManifest, UnreadableError } from '#storage/published-files.ts'
 import { readOriginKeys } from '#storage/seals/chain.ts'
 import { dateOf, parseSeal, sealCheck, splitSeals } from '#storage/seals/seal.ts'
 import { isSignedBy } from '#storage/signature.ts'
@@ -30,20 +30,31 @@ export const CACHE_BYTES = 16 << 20
 /** The largest object that is kept; a larger one is read at every request. */
 export const LARGEST_KEPT_BYTES = CACHE_BYTES / 2
 
-/** An object that is not what the pointer log says. Caches would keep it for a year. */
-export class DamagedFileError extends Error {
-  constructor(url: string, key: string) {
-    super(`${url}/${key} is not what was published: restore it from a copy`)
-    this.name = 'DamagedFileError'
-  }
-}
-
 export function createStoredFiles(store: ObjectStore, history: () => History | null): HistoryParts['files'] {
   const cache = new LRUCache<string, ReadyAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: LARGEST_KEPT_BYTES,
     sizeCalculation: answer => answer.bytes.length + 1, // a size of 0 is none
   })
+  /** Whether an object is what the log says was published: only then it is immutable. Null if nothing says so, or it may change. */
+  const isAsPublished = async ({ proof }: FileRoute, variable: string, bytes: Uint8Array) => {
+    const known = history()
+    if (proof === 'seals') return areSeals(store, variable, bytes)
+    if (proof === null || known === null) return null
+    if (proof === 'entry') {
+      const logged = known.log[Number(variable) - 1] // one that was appended a moment ago is not known yet
+      return logged === undefined ? null : sha256(bytes) === logged.sha256
+    }
+    if (proof === 'signature of entry') {
+      const signed = known.log.find(entry => entry.sha256 === variable)
+      return signed === undefined ? null : isSignature(store, pointerKey(signed.entry.seq), bytes)
+    }
+    const publication = findPublication(known, variable)
+    if (proof === 'manifest') return sha256(bytes) === publication.manifest_sha256
+    if (proof === 'signature of manifest') return isSignature(store, manifestKey(publication.version), bytes)
+    const found = await findManifest(store, publication)
+    return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
+  }
   return {
     async read(file, variable) {
       const key = file.handler(variable)
@@ -51,8 +62,10 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
       if (cached !== undefined) return { answer: cached, isProven: true }
       const bytes = await store.read(key)
       if (bytes === null) return null
-      const isProven = await isAsPublished(file, variable, history(), bytes, store)
-      if (isProven === false) throw new DamagedFileError(store.url, key)
+      const isProven = await isAsPublished(file, variable, bytes)
+      // Caches would keep it for a year.
+      if (isProven === false)
+        throw new UnreadableError(`${store.url}/${key} is not what was published: restore it from a copy`)
       const digest = sha256(bytes)
       const headers = { 'content-type': file.mediaType, 'unencoded-digest': unencodedDigest(digest) }
       const answer = toReadyAnswer(Uint8Array.from(bytes), 'identity', `"${digest.slice(0, 32)}"`, headers)
@@ -60,31 +73,6 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
       return { answer, isProven: isProven ?? false }
     },
   }
-}
-
-/** Whether an object is what the log says was published: only then it is immutable. Null if nothing says so, or it may change. */
-async function isAsPublished(
-  { proof }: FileRoute,
-  variable: string,
-  history: History | null,
-  bytes: Uint8Array,
-  store: ObjectStore,
-): Promise<boolean | null> {
-  if (proof === 'seals') return areSeals(store, variable, bytes)
-  if (proof === null || history === null) return null
-  if (proof === 'entry') {
-    const known = history.log[Number(variable) - 1] // one that was appended a moment ago is not known yet
-    return known === undefined ? null : sha256(bytes) === known.sha256
-  }
-  if (proof === 'signature of entry') {
-    const signed = history.log.find(entry => entry.sha256 === variable)
-    return signed === undefined ? null : isSignature(store, pointerKey(signed.entry.seq), bytes)
-  }
-  const publication = findPublication(history, variable)
-  if (proof === 'manifest') return sha256(bytes) === publication.manifest_sha256
-  if (proof === 'signature of manifest') return isSignature(store, manifestKey(publication.version), bytes)
-  const found = await findManifest(store, publication)
-  return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
 }
 
 /** Whether these are seals with this number or of this day, each signed by the key of its origin. */
@@ -102,10 +90,9 @@ async function areSeals(store: ObjectStore, variable: string, bytes: Uint8Array)
 }
 
 async function isSignature(store: ObjectStore, key: string, signature: Uint8Array): Promise<boolean> {
-  const [signed, keys] = [await store.read(key), await store.read(KEYS_KEY)]
-  const known = publicKeys.safeParse(keys === null ? null : parseJson(keys))
-  if (signed === null || !known.success) return false
-  return known.data.keys.some(({ public_key_pem }) => isSignedBy(public_key_pem, signed, signature))
+  const [signed, known] = [await store.read(key), await readDocument(store, KEYS_KEY, publicKeys)]
+  if (signed === null || !known) return false
+  return known.keys.some(({ public_key_pem }) => isSignedBy(public_key_pem, signed, signature))
 }
 
 /** Answers an object that belongs to a version, or to the service as a whole, or 404. */
@@ -162,13 +149,7 @@ function newestEntry({ source }: HistoryParts): string {
 const MANIFEST = FILE_ROUTES.find(({ id }) => id === 'manifest')!
 
 async function readFile(c: Exchange, parts: HistoryParts, file: FileRoute, variable: string) {
-  try {
-    const stored = await parts.files.read(file, variable)
-    if (stored !== null) c.set('kind', 'static')
-    return stored
-  } catch (error) {
-    if (!(error instanceof StoreError || error instanceof DamagedFileError)) throw error
-    parts.onError(error, c.get('requestId'))
-    throw new ApiError('unavailable', 'the store cannot be read at the moment')
-  }
+  const stored = await parts.files.read(file, variable)
+  if (stored !== null) c.set('kind', 'static')
+  return stored
 }

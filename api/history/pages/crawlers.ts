@@ -1,14 +1,9 @@
-// What search engines ask for first: `/robots.txt` (RFC 9309), `/sitemap.xml` (https://www.sitemaps.org) and the icon.
+// What search engines ask for first: `/robots.txt` (RFC 9309) and `/sitemap.xml` (https://www.sitemaps.org).
 import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { ASSETS } from '#pages/assets.ts'
 import { escapeText } from '#pages/charts/svg.ts'
-import { DOCUMENTS } from '#pages/guides/documents.ts'
-import { GUIDES } from '#pages/guides/guides.ts'
+import { DOCS } from '#pages/guides/guides.ts'
 import { publishedPages } from '#pages/page-routes.ts'
-import { createCodedBytes } from '../../service/content-coding.ts'
-import { CACHING } from '../../service/headers.ts'
-import { type Handler, sendText } from '../exchange.ts'
 
 /**
  * Pages, what they load and their pictures may be read where the addresses in the sitemap lead: below a version, whose pages name
@@ -29,11 +24,7 @@ export function sitemap({ dataset, strategies }: Snapshot, base: string): string
   const pages = publishedPages(strategies.map(({ id }) => id)).map(({ route, sid }) =>
     route.path.replace('{sid}', sid),
   )
-  const docs = [
-    '/docs',
-    ...[...GUIDES, ...DOCUMENTS].map(({ name }) => `/docs/guides/${name}`),
-    '/docs/reference',
-  ]
+  const docs = ['/docs', ...DOCS.map(({ name }) => `/docs/guides/${name}`), '/docs/reference']
   const updated = effectiveInstant(dataset)
   const entry = (path: string) =>
     `<url><loc>${escapeText(base + path)}</loc><lastmod>${updated}</lastmod></url>\n`
@@ -41,11 +32,4 @@ export function sitemap({ dataset, strategies }: Snapshot, base: string): string
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${[...pages, ...docs].map(entry).join('')}</urlset>
 `
-}
-
-/** Browsers ask for `/favicon.ico` where no page names the icon, as beside an answer in JSON. */
-export function createIconHandler(): Handler {
-  const icon = ASSETS.find(({ name }) => name === 'icon.svg')!
-  const coded = createCodedBytes(icon.bytes, icon.mediaType)
-  return c => sendText(c, coded, CACHING.dataset)
 }

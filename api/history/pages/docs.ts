@@ -1,9 +1,8 @@
 // `/docs`: the index and the guides, written with the version that is served, and the API reference.
 import { toCompactInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { DOCUMENTS } from '#pages/guides/documents.ts'
 import { exampleStrategy } from '#pages/guides/guide.ts'
-import { docsIndex, GUIDES, guidePage } from '#pages/guides/guides.ts'
+import { DOCS, docsIndex, guidePage } from '#pages/guides/guides.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
 import type { Exchange } from '../../service/exchange.ts'
 import { createReference } from '../../service/reference/reference.ts'
@@ -46,7 +45,7 @@ function writePage(c: Exchange, { settings }: HistoryParts): string {
   const facts = { base, signals, dataset: snapshot.dataset, strategy }
   const [, name] = GUIDE_PATH.exec(c.req.path) ?? []
   if (name === undefined) return docsIndex(facts, ENDPOINTS)
-  const guide = [...GUIDES, ...DOCUMENTS].find(each => each.name === name)
+  const guide = DOCS.find(each => each.name === name)
   if (guide === undefined) throw new ApiError('not_found', 'no such guide; /docs lists them')
   return guidePage(guide, facts)
 }

@@ -21,6 +21,7 @@ import {
 import { createCodedBytes } from '../../service/content-coding.ts'
 import { type Exchange, queryOf, sendBytes, sendError } from '../../service/exchange.ts'
 import { CACHING, COMMON_HEADERS } from '../../service/headers.ts'
+import { openPinned, readPublished } from '../answers/answer-resource.ts'
 import {
   assertServed,
   type Handler,
@@ -107,21 +108,16 @@ export async function answerFile(c: Exchange, parts: HistoryParts): Promise<Resp
   if (file === undefined) return null
   if (name === undefined) {
     const served = assertServed(c, parts)
-    return isThere(served, file) ? redirectTo(c, served, file) : null
+    const isThere = artifactAt(served, file) !== undefined || pageAt(served, file) !== null
+    return isThere ? redirectTo(c, served, file) : null
   }
-  const version = await parts.pinned.open(versionInPath(parts.source.history(), name))
-  c.set('served', version)
+  const version = await openPinned(c, parts, versionInPath(parts.source.history(), name))
   c.set('route', '/v1/snapshots/{version}/{file}')
   const page = pageAt(version, file)
   const risk = page?.route.isAtLevels === true ? riskIn(c) : null
   const artifact = artifactAt(version, file)
-  if (artifact !== undefined && risk === null) {
-    const answer = await parts.published.read(artifact, c.req.header('accept-encoding'))
-    if (answer !== null) {
-      c.set('kind', 'static')
-      return sendReady(c, answer, CACHING.pinned)
-    }
-  }
+  const published = await readPublished(c, parts, risk === null ? artifact : undefined)
+  if (published !== null) return sendReady(c, published.answer, CACHING.pinned)
   if (page !== null) return renderPage(c, version, page, risk)
   // The file of an answer is lost: its address in the API computes it.
   if (artifact !== undefined && artifact.url !== fileUrl(file))
@@ -131,7 +127,7 @@ export async function answerFile(c: Exchange, parts: HistoryParts): Promise<Resp
   return stored === null ? sendAsset(c, file) : sendReady(c, stored.answer, CACHING.pinned)
 }
 
-export const isFilePath = (path: string): boolean => FILE_PATH.exec(path)?.[1] !== undefined
+export const isPinnedFile = (path: string): boolean => FILE_PATH.exec(path)?.[1] !== undefined
 
 /** Of a version that the path names, or of the one that is served. */
 const FILE_PATH =
@@ -139,9 +135,6 @@ const FILE_PATH =
 
 const artifactAt = ({ version, files }: ServedVersion, file: string): Artifact | undefined =>
   files.get(fileKey(version, file))
-
-const isThere = (version: ServedVersion, file: string): boolean =>
-  artifactAt(version, file) !== undefined || pageAt(version, file) !== null
 
 type Page = { readonly route: PageRoute; readonly sid: string }
 
@@ -176,8 +169,12 @@ const integrityIn = (version: ServedVersion): Integrity => ({
   ),
 })
 
+const CODED = new Map(ASSETS.map(({ file, bytes, mediaType }) => [file, createCodedBytes(bytes, mediaType)]))
+
 async function sendAsset(c: Exchange, file: string): Promise<Response | null> {
-  const asset = ASSETS.find(each => each.file === file)
-  if (asset === undefined) return null
-  return sendText(c, createCodedBytes(asset.bytes, asset.mediaType), CACHING.dataset)
+  const coded = CODED.get(file)
+  return coded === undefined ? null : sendText(c, coded, CACHING.dataset)
 }
+
+/** Browsers ask for `/favicon.ico` where no page names the icon, as beside an answer in JSON. */
+export const iconHandler: Handler = c => sendText(c, CODED.get('assets/icon.svg')!, CACHING.dataset)

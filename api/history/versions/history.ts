@@ -1,4 +1,3 @@
-import { toCompactInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { parseCompactInstant } from '#core/contract/pins.ts'
@@ -10,25 +9,16 @@ export type History = {
   readonly log: readonly LoggedEntry[]
   /** Newest first. */
   readonly publications: readonly ListedPublication[]
-  /** The versions by the form that paths have, so that no request parses a date. */
-  readonly byCompact: ReadonlyMap<string, string>
-}
-
-export function toHistory(log: readonly LoggedEntry[], publications: readonly ListedPublication[]): History {
-  const byCompact = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
-  return { log, publications, byCompact }
 }
 
 /** Versions older than the newest, the one served last first, without removed ones; by the log and not by name, because of rollbacks. */
 export function servedBefore(history: History | null, version: string): readonly CurrentVersion[] {
   if (history === null) return []
   const removed = new Set(history.publications.filter(each => each.is_removed).map(each => each.version))
-  const last = new Map<string, CurrentVersion>()
-  for (const { entry } of history.log.toReversed()) {
-    const isEarlier = entry.version < version && !removed.has(entry.version)
-    if (isEarlier && !last.has(entry.version)) last.set(entry.version, entry)
-  }
-  return [...last.values()]
+  const byVersion = Map.groupBy(history.log.toReversed(), ({ entry }) => entry.version)
+  return [...byVersion.values()]
+    .map(([newest]) => newest!.entry) // no group is empty
+    .filter(entry => entry.version < version && !removed.has(entry.version))
 }
 
 /** Versions that a refusal names. */
@@ -36,7 +26,7 @@ export const MOST_NAMED = 10
 
 /** The version that a path names in its compact form. Throws `not_found` if the text is not of this form. */
 export function versionInPath(history: History | null, name: string): string {
-  const version = history?.byCompact.get(name) ?? parseCompactInstant(name)
+  const version = parseCompactInstant(name)
   if (version !== null) return version
   throw unknownVersion(assertKnown(history), name)
 }

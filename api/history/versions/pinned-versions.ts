@@ -9,9 +9,9 @@ import { isAbsent, type ObjectStore, StoreError } from '#storage/object-store.ts
 import type { Publication } from '#storage/pointer-log.ts'
 import { findPublication } from './history.ts'
 import {
-  GoneVersionError,
+  AGELESS_CHECKS,
   loadManifest,
-  loadPinned,
+  loadVersion,
   type ServedVersion,
   UnfitVersionError,
 } from './served-version.ts'
@@ -38,10 +38,12 @@ export function createPinnedVersions(
   const inTurn = createLimit(1)
 
   const load = async (publication: Publication): Promise<ServedVersion> => {
+    // It was never completed, or it was removed.
+    if (await isAbsent(store, manifestKey(publication.version))) throw goneError(publication.version)
     const published = await loadManifest(store, publication)
     assertFormat(published)
     while (resident.size >= MOST_RESIDENT) resident.pop() // before the new one takes memory, and not after
-    const version = await loadPinned(privateStore, published)
+    const version = await loadVersion(privateStore, published, AGELESS_CHECKS)
     resident.set(publication.version, { loaded: version, checkedMs: elapsed() })
     return version
   }
@@ -55,7 +57,6 @@ export function createPinnedVersions(
     return null
   }
   const refuse = (publication: Publication) => (error: unknown) => {
-    if (error instanceof GoneVersionError) throw goneError(publication.version)
     if (!(error instanceof UnfitVersionError || error instanceof StoreError)) throw error
     onFault(error)
     throw new ApiError('unavailable', `the version ${publication.version} cannot be read at the moment`)

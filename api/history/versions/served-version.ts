@@ -29,34 +29,16 @@ export class UnfitVersionError extends Error {
   }
 }
 
-/** A version without a manifest: it was never completed, or it was removed. */
-export class GoneVersionError extends UnfitVersionError {
-  constructor(version: string) {
-    super(version, 'its manifest is missing', NO_CHECKS)
-    this.name = 'GoneVersionError'
-  }
-}
-
 export const NO_CHECKS = Object.fromEntries(READINESS_CHECKS.map(name => [name, false])) as ReadinessChecks
 
 /** Loads a version and verifies every byte that answers are computed from. Throws UnfitVersionError or StoreError. */
-export async function loadVersion(store: ObjectStore, privateStore: ObjectStore, current: CurrentVersion) {
-  const published = await loadManifest(store, current)
-  return toServed(published, await loadSnapshot(privateStore, published), READINESS_CHECKS)
-}
-
-/** The same for an older version, whose files follow the route table of its time: an answer without a file is computed. */
-export const loadPinned = async (privateStore: ObjectStore, published: Manifest): Promise<ServedVersion> =>
-  toServed(published, await loadSnapshot(privateStore, published), AGELESS_CHECKS)
-
-const AGELESS_CHECKS = READINESS_CHECKS.filter(name => name !== 'per_strategy_loaded')
-
-function toServed(
+export async function loadVersion(
+  privateStore: ObjectStore,
   published: Manifest,
-  snapshot: Snapshot,
-  needed: readonly (keyof ReadinessChecks)[],
-): ServedVersion {
+  needed: readonly (keyof ReadinessChecks)[] = READINESS_CHECKS,
+): Promise<ServedVersion> {
   const { version } = published
+  const snapshot = await loadSnapshot(privateStore, published)
   const checks = checkVersion(published, snapshot)
   const failed = needed.filter(name => !checks[name])
   if (failed.length > 0) throw new UnfitVersionError(version, `${failed.join(', ')} failed`, checks)
@@ -64,11 +46,13 @@ function toServed(
   return { version, snapshot, artifacts: by('url'), files: by('key'), checks }
 }
 
+/** Of an older version, whose files follow the route table of its time: an answer without a file is computed. */
+export const AGELESS_CHECKS = READINESS_CHECKS.filter(name => name !== 'per_strategy_loaded')
+
 /** The manifest that the pointer log names by its digest. Throws UnfitVersionError or StoreError. */
 export async function loadManifest(store: ObjectStore, current: CurrentVersion): Promise<Manifest> {
   const found = await findManifest(store, current)
   if (found.fault === null) return found.manifest
-  if (found.fault === 'missing') throw new GoneVersionError(current.version)
   throw new UnfitVersionError(current.version, `its manifest ${found.what}`, NO_CHECKS)
 }
 
@@ -83,7 +67,7 @@ async function loadSnapshot(privateStore: ObjectStore, published: Manifest): Pro
   }
 }
 
-export function checkVersion(published: Manifest, snapshot: Snapshot): ReadinessChecks {
+function checkVersion(published: Manifest, snapshot: Snapshot): ReadinessChecks {
   const size = snapshot.strategies.length
   const { daily, weekly } = snapshot.correlation
   const isPublished = publishedCheck(published)

@@ -2,8 +2,14 @@ import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { ReadinessChecks } from '#core/contract/readiness-checks.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { type LoggedEntry, markRemoved, publicationsOf, readHead, readLog } from '#storage/pointer-log.ts'
-import { type History, servedBefore, toHistory } from './history.ts'
-import { loadVersion, NO_CHECKS, type ServedVersion, UnfitVersionError } from './served-version.ts'
+import { type History, servedBefore } from './history.ts'
+import {
+  loadManifest,
+  loadVersion,
+  NO_CHECKS,
+  type ServedVersion,
+  UnfitVersionError,
+} from './served-version.ts'
 
 /** How often the pointer is read: a new version is served at most this long after it was published. */
 export const POLL_MS = 5_000
@@ -37,7 +43,7 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
     try {
       const head = await readHead(store)
       if (head === null) {
-        history ??= toHistory([], [])
+        history ??= { log: [], publications: [] }
         return { kind: 'empty' }
       }
       // First: an answer of the new version names its twin, and the twin must be known by then.
@@ -48,47 +54,42 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
       return { kind: 'failed', error }
     }
   }
+  /** Reads the pointer log, and checks which of its versions were removed: an object for each entry and version. */
   const list = async (head: LoggedEntry): Promise<RefreshOutcome> => {
     if (history?.log.at(-1)?.sha256 === head.sha256 && ++looks < LOOKS_BETWEEN_LISTINGS)
       return { kind: 'unchanged' }
     try {
-      history = await readHistory(store)
+      const log = await readLog(store)
+      history = { log, publications: await markRemoved(store, publicationsOf(log)) }
       looks = 0
       return { kind: 'unchanged' }
     } catch (error) {
       return { kind: 'unlisted', error }
     }
   }
+  /** Serves the newest version or, if it fails its checks and none is served yet, the newest earlier one that passes them. */
   const follow = async (head: CurrentVersion): Promise<RefreshOutcome> => {
-    try {
-      const outcome = await swapTo(head)
+    const before = served?.pointer
+    if (head.manifest_sha256 === before?.manifest_sha256) {
       unfit = null
-      return outcome
-    } catch (error) {
-      if (!(error instanceof UnfitVersionError)) throw error
-      unfit = { version: head.version, checks: error.checks }
-      const to = served === null ? await fallBack(head) : null
-      return to === null ? { kind: 'failed', error } : { kind: 'fallen back', to, error }
+      return { kind: 'unchanged' }
     }
-  }
-  const swapTo = async (pointer: CurrentVersion): Promise<RefreshOutcome> => {
-    if (isSame(pointer, served?.pointer)) return { kind: 'unchanged' }
-    const version = await loadVersion(store, privateStore, pointer)
-    const from = served?.pointer.version ?? null
-    served = { pointer, version }
-    return { kind: 'swapped', from, to: pointer.version }
-  }
-  /** Serves the newest earlier version that passes its checks, and returns its name; null if none does. */
-  const fallBack = async (head: CurrentVersion): Promise<string | null> => {
-    for (const earlier of servedBefore(history, head.version).slice(0, MOST_TRIED)) {
+    const earlier = before === undefined ? servedBefore(history, head.version).slice(0, MOST_TRIED) : []
+    let failed: UnfitVersionError | null = null
+    for (const pointer of [head, ...earlier]) {
       try {
-        await swapTo(earlier)
-        return earlier.version
+        served = { pointer, version: await loadVersion(privateStore, await loadManifest(store, pointer)) }
+        const to = pointer.version
+        if (failed !== null) return { kind: 'fallen back', to, error: failed }
+        unfit = null
+        return { kind: 'swapped', from: before?.version ?? null, to }
       } catch (error) {
-        if (!(error instanceof UnfitVersionError)) throw error // the checks of the newest are the ones to report
+        if (!(error instanceof UnfitVersionError)) throw error
+        failed ??= error // the checks of the newest are the ones to report
+        unfit = { version: head.version, checks: failed.checks }
       }
     }
-    return null
+    return { kind: 'failed', error: failed }
   }
   return {
     current: () => served?.version ?? null,
@@ -107,13 +108,4 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
       return running
     },
   }
-}
-
-const isSame = (a: CurrentVersion, b: CurrentVersion | undefined): boolean =>
-  a.version === b?.version && a.manifest_sha256 === b.manifest_sha256
-
-/** Reads the pointer log, and checks which of its versions were removed: an object for each entry and version. */
-export async function readHistory(store: ObjectStore): Promise<History> {
-  const log = await readLog(store)
-  return toHistory(log, await markRemoved(store, publicationsOf(log)))
 }

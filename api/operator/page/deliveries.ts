@@ -10,10 +10,11 @@ import {
   type ShownDelivery,
   showDeliveries,
 } from '#signals/views/recent.ts'
+import type { Fields } from '../audited.ts'
 import { fieldsOf } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { deliveriesQuery } from '../routes/signals.ts'
-import { type Fields, inputOf, offers, sentBy } from './forms.ts'
+import { inputOf, offers, sentBy } from './forms.ts'
 import {
   type Cell,
   clientLink,

@@ -1,6 +1,7 @@
 // The forms of the page: actions of the route table, which declares beside what they are offered, with its fields as inputs.
 import { html, raw } from 'hono/html'
 import { mayUse, missingScope } from '#signals/operators/tokens.ts'
+import type { Fields } from '../audited.ts'
 import {
   fieldsOf,
   type OperatorRoute,
@@ -80,9 +81,6 @@ function inputsOf({ who, served }: Session, { route, fields }: SentForm, button:
   )
   return html`${inputs}<button class="quiet">${button}</button>`
 }
-
-/** What a form sends: the body or the query of its route. */
-export type Fields = Readonly<Record<string, unknown>>
 
 /** The fields as a form sends them, typed as a body or a query has them; what was left empty is not sent. */
 export const sentBy = (fields: readonly RouteField[], given: Texts): Fields =>

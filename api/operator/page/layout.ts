@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
+import { prose } from '#pages/guides/guide.ts'
 import { mayUse, type Operator, type Scope } from '#signals/operators/tokens.ts'
 import type { DeliveryState } from '#signals/outbox/outbox.ts'
 import type { Secret } from '../operator-route.ts'
@@ -36,10 +37,6 @@ const TABS = [
 ] as const satisfies readonly (readonly [path: string, name: string, scope: Scope])[]
 
 export type Tab = (typeof TABS)[number][1]
-
-/** Text in which backticks mark code. */
-export const sentence = (text: string): Piece =>
-  html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`
 
 const BRAND = html`<a class="brand" href="/ops">Highwater <span>operator</span></a>`
 
@@ -93,7 +90,7 @@ export const errorPage = (
   respond(
     'Refused',
     html`<header>${BRAND}</header>
-<main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad" role="alert">${sentence(message)}</p>${again}<p><a href="${back}">Back</a></p></main>`,
+<main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad" role="alert">${prose(message)}</p>${again}<p><a href="${back}">Back</a></p></main>`,
     {
       status: STATUS_OF[code],
       headers,
@@ -167,7 +164,7 @@ export type Cell = Piece | string | number
  */
 export const table = (columns: readonly string[], rows: readonly (readonly Cell[])[], empty: string) =>
   rows.length === 0
-    ? html`<div class="scroll"><p class="empty">${sentence(empty)}</p></div>`
+    ? html`<div class="scroll"><p class="empty">${prose(empty)}</p></div>`
     : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
 
 const rowOf = (columns: readonly string[], row: readonly Cell[]): Piece =>

@@ -2,7 +2,7 @@
 // be made to use it. The cookie is signed with OPERATOR_TOKEN and has its own expiry, so changing that ends every
 // session; Redis has the sessions of each token, so logging out ends one, and revoking a token its own.
 import { readFileSync } from 'node:fs'
-import type { Hono, MiddlewareHandler } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { html } from 'hono/html'
@@ -21,7 +21,16 @@ import { MOST_OPERATOR_BYTES, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { FORMS, filledAgain, inputOf, noteOf, type SentForm, sentBy } from './forms.ts'
-import { confirmPage, errorPage, loginPage, page, type Session, secretPage, type Texts } from './layout.ts'
+import {
+  confirmPage,
+  errorPage,
+  loginPage,
+  type Piece,
+  page,
+  type Session,
+  secretPage,
+  type Texts,
+} from './layout.ts'
 import { VIEWS, type View } from './views.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
@@ -46,42 +55,32 @@ const cookieOptions = (c: Exchange) => {
   return { path: '/ops', httpOnly: true, sameSite: 'Strict', secure } as const
 }
 
-export function mountPage(app: Hono<ServiceEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
-  const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
-    answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c)))
-  const post = (path: string, answer: (c: Exchange) => Promise<Response>) =>
-    app.post(
-      path,
-      shown(async c => {
-        await assertOwnSite(c)
-        return answer(c)
-      }),
-    )
+export function createPage(parts: OperatorParts, whoseToken: WhoseToken): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+  const refuse = (c: Exchange, error: unknown, again?: Piece | string) =>
+    errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c), again)
+  app.onError((error, c) => refuse(c, error instanceof HTTPException ? foreignForm() : error))
   app.get('/ops/style.css', () => new Response(STYLE, { headers: fileHeaders('text/css') }))
   app.get('/ops/icon.svg', () => new Response(ICON, { headers: fileHeaders('image/svg+xml') }))
   app.get('/ops/updates.js', () => new Response(SCRIPT, { headers: fileHeaders('text/javascript') }))
   app.get('/ops/login', () => loginPage(null))
-  post('/ops/login', c => logIn(c, parts, whoseToken))
-  post('/ops/logout', async c => {
+  app.post('/ops/login', OWN_SITE, c => logIn(c, parts, whoseToken))
+  app.post('/ops/logout', OWN_SITE, async c => {
     const { csrf, who } = (await readOwnForm(c, parts)).session
     await askRedis(() => parts.redis.zrem(sessionsKey(who.digest), csrf))
     setCookie(c, COOKIE, '', { ...cookieOptions(c), maxAge: 0 })
     return redirect(c, '/ops/login')
   })
-  for (const [path, view] of Object.entries(VIEWS))
-    app.get(
-      path,
-      shown(c => showView(view, c, parts)),
-    )
+  for (const [path, view] of Object.entries(VIEWS)) app.get(path, c => showView(view, c, parts))
   for (const sent of FORMS) {
-    post(toPattern(sent.path), async c => {
+    app.post(toPattern(sent.path), OWN_SITE, async c => {
       const { given, session } = await readOwnForm(c, parts)
-      return perform(sent, given, c, parts, session).catch((error: unknown) => {
-        const again = filledAgain(session, sent, c.req.path, given)
-        return errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c), again)
-      })
+      return perform(sent, given, c, parts, session).catch((error: unknown) =>
+        refuse(c, error, filledAgain(session, sent, c.req.path, given)),
+      )
     })
   }
+  return app
 }
 
 async function showView(view: View, c: Exchange, parts: OperatorParts): Promise<Response> {
@@ -171,16 +170,8 @@ async function readSession(c: Exchange, parts: OperatorParts): Promise<Session |
   return { csrf, who, served: parts.aliases() }
 }
 
-/** Throws `forbidden` unless a page of this host sent the form; of any scheme, because a proxy may terminate TLS. */
-async function assertOwnSite(c: Exchange): Promise<void> {
-  try {
-    await CSRF(c, async () => {})
-  } catch (error) {
-    throw error instanceof HTTPException ? foreignForm() : error
-  }
-}
-
-const CSRF: MiddlewareHandler = csrf({
+/** Refuses a form unless a page of this host sent it; of any scheme, because a proxy may terminate TLS. */
+const OWN_SITE: MiddlewareHandler = csrf({
   origin: (origin, c) => URL.canParse(origin) && new URL(origin).host === new URL(c.req.url).host,
 })
 

@@ -1,6 +1,7 @@
 // The overview of the operator's page: the service, publications and nights, deliveries, webhooks, live strategies, alerts.
 import { html } from 'hono/html'
 import { DAY_MS } from '#core/calendar.ts'
+import { prose } from '#pages/guides/guide.ts'
 import { problemsOf } from '#signals/alerts.ts'
 import { describeGap, type LiveStatus } from '#signals/live/live-record.ts'
 import { SEALS_OFF } from '#signals/redis/keys.ts'
@@ -21,7 +22,6 @@ import {
   moment,
   type Piece,
   type Session,
-  sentence,
   signalLink,
   type Texts,
   table,
@@ -37,7 +37,7 @@ export async function overviewPage(_: Texts, parts: OperatorParts, session: Sess
     parts.published(),
   ])
   return html`<h1>Overview</h1>
-${problemsOf({ ...state, live: [] }).map(({ message }) => problemLine(sentence(message)))}${nightLines(published, nowMs).map(problemLine)}${runnerLines(state.live)}
+${problemsOf({ ...state, live: [] }).map(({ message }) => problemLine(prose(message)))}${nightLines(published, nowMs).map(problemLine)}${runnerLines(state.live)}
 ${cards(serviceCards(state))}
 <h2>Publications</h2>
 ${published === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publishedPart(session, published, nowMs)}
@@ -50,7 +50,7 @@ ${liveTable(state.live)}
 <h2>Alerts <span>since this process started, newest first</span></h2>
 ${table(
   ['At (UTC)', 'Kind', '~What happened'],
-  parts.alerts().map(({ at, kind, message }) => [moment(at), kind.replaceAll('_', ' '), sentence(message)]),
+  parts.alerts().map(({ at, kind, message }) => [moment(at), kind.replaceAll('_', ' '), prose(message)]),
   'None.',
 )}`
 }

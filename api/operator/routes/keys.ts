@@ -33,6 +33,8 @@ const revokedKey = named('RevokedKey', {
   webhook_suspended: webhookSuspended,
 })
 
+const KEY_ACTION = { method: 'POST', scope: 'clients', subject: { kind: 'key', field: 'key' } } as const
+
 export const KEY_ROUTES = [
   operatorRoute({
     id: 'keys',
@@ -74,10 +76,8 @@ export const KEY_ROUTES = [
   }),
   operatorRoute({
     id: 'confirm_key',
-    method: 'POST',
+    ...KEY_ACTION,
     path: '/ops/keys/{key}/confirm',
-    scope: 'clients',
-    subject: { kind: 'key', field: 'key' },
     title: 'Confirm the newer key of a client, which retires the older one',
     about: 'What the client does with `POST /v1/keys/confirm`. Repeating it changes nothing.',
     data: confirmedKey,
@@ -95,10 +95,8 @@ export const KEY_ROUTES = [
   }),
   operatorRoute({
     id: 'revoke_key',
-    method: 'POST',
+    ...KEY_ACTION,
     path: '/ops/keys/{key}/revoke',
-    scope: 'clients',
-    subject: { kind: 'key', field: 'key' },
     title: 'Revoke a key at once',
     about:
       'The next request with it is refused. A whole key may be given, or the part that a log shows: only ' +

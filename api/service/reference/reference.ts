@@ -19,12 +19,9 @@ export function createReference(
   const files = new Map(
     DOCS_FILES.map(({ path, bytes, mediaType }) => [path as string, createCodedBytes(bytes, mediaType)]),
   )
-  let known: OpenApi | undefined
   let rendered: { readonly of: string; readonly text: Promise<CodedBytes> } | null = null
-  const render = async (values: Readonly<Record<string, string>>): Promise<CodedBytes> => {
-    known ??= await document()
-    return createCodedBytes(referencePage(known, page, values), PAGE_TYPE)
-  }
+  const render = async (values: Readonly<Record<string, string>>): Promise<CodedBytes> =>
+    createCodedBytes(referencePage(await document(), page, values), PAGE_TYPE)
   return async c => {
     const file = files.get(c.req.path)
     if (file !== undefined) return sendCoded(c, file, { 'cache-control': CACHING.pinned })

@@ -39,7 +39,6 @@ function prepare({ data, documents, dataset }: ServedProgram): PreparedProgram {
     maxSize: MOST_DEPLOYMENTS,
     sizeCalculation: ({ simulation }) => simulation.deployments.length + 1,
   })
-  warmUp(data)
   return {
     data,
     documents,
@@ -52,11 +51,4 @@ function prepare({ data, documents, dataset }: ServedProgram): PreparedProgram {
       return simulation
     },
   }
-}
-
-/** Runs at start so that the first request meets compiled code. */
-const WARM_UP_RUNS = 20
-
-function warmUp(data: ServedProgram['data']): void {
-  for (let cadence = 1; cadence <= WARM_UP_RUNS; cadence++) prepareSimulation(data, cadence)
 }

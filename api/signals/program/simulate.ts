@@ -1,4 +1,5 @@
 // Inputs of simulations and profiles, and the answer of both simulations: one shape, different bounds.
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { echo } from '#core/contract/parse-request.ts'
@@ -100,11 +101,8 @@ export function simulateWithin(
     equity_usd: clamp(requested.equity_usd, bounds.equity_usd),
     contribution_cadence_bars: clamp(requested.contribution_cadence_bars, bounds.contribution_cadence_bars),
   }
-  const isClamped =
-    input.equity_usd !== requested.equity_usd ||
-    input.contribution_cadence_bars !== requested.contribution_cadence_bars
   const simulation = renderSimulation(data, input, simulationOf(input.contribution_cadence_bars))
-  return { simulation, isClamped }
+  return { simulation, isClamped: !isDeepStrictEqual(input, requested) }
 }
 
 export async function simulate(c: Exchange, parts: ServedParts, bounds: InputBounds, links: Links) {

@@ -1,14 +1,6 @@
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
-import {
-  byName,
-  flag,
-  named,
-  namedRecord,
-  object,
-  text,
-  type ValueOf,
-} from '#core/contract/payloads/field.ts'
+import { byName, flag, named, namedRecord, object, text } from '#core/contract/payloads/field.ts'
 import { SIGNAL_SCHEMA_VERSION } from '#core/contract/signal.ts'
 import { commit } from '#signals/log/commit.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
@@ -24,8 +16,6 @@ const checks = object('What was looked at.', {
   log: flag('True when the log there is the one that was written.'),
   fires: flag('True when a signal that is fired now would be accepted.'),
 })
-
-type Readiness = ValueOf<typeof checks>
 
 export const INFRASTRUCTURE_ROUTES = routesOf('open', [
   {
@@ -48,7 +38,9 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     }),
     refusals: ['not_ready'],
     handler: async (c, parts) => {
-      const found = await assertReady(parts)
+      const { reason, ...found } = await readReadiness(parts)
+      const why = parts.isDraining() ? 'the process is shutting down' : reason
+      if (why !== null) throw new ApiError('not_ready', why, { details: { checks: found } })
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
       return sendEnveloped(c, { ready: true, checks: found }, links)
     },
@@ -85,14 +77,6 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     handler: (c, parts) => sendBytes(c, parts.documents.openApi, { 'content-type': OPENAPI_TYPE }),
   },
 ])
-
-/** Throws `not_ready` with the checks. */
-async function assertReady(parts: SignalsParts): Promise<Readiness> {
-  const { reason, ...checks } = await readReadiness(parts)
-  const why = parts.isDraining() ? 'the process is shutting down' : reason
-  if (why !== null) throw new ApiError('not_ready', why, { details: { checks } })
-  return checks
-}
 
 /** Checks what a fire checks, in the same order. An unreachable log counts as missing. */
 async function readReadiness({ redis, clock, assertClock, onError }: SignalsParts) {

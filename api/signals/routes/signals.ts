@@ -10,7 +10,6 @@ import {
   wordParameter,
 } from '#core/contract/parameters.ts'
 import { named, text, type ValueOf } from '#core/contract/payloads/field.ts'
-import type { Links } from '#core/contract/register.ts'
 import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
 import type { Identity } from '#signals/clients/clients.ts'
@@ -188,25 +187,21 @@ async function* jsonText(c: Exchange, blocks: Rows, query: HistoryQuery, until: 
     lastSeq = block.at(-1)!.seq
   }
   const meta = { ...keyedMeta(c), ...LIVE, count, last_seq: lastSeq }
-  const links = linksOf(query, count === query.limit && lastSeq < until ? lastSeq : null)
+  const isFull = count === query.limit && lastSeq < until
+  const links = {
+    self: canonicalUrl(HISTORY, historyQuery, query),
+    ...{ history: HISTORY, latest: LATEST },
+    ...(isFull ? { next: canonicalUrl(HISTORY, historyQuery, { ...query, since: lastSeq }) } : {}),
+  }
   yield `${count === 0 ? before : ''}],"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`
 }
 
-/** A full page links to the next one, after `last`. */
-const linksOf = (query: HistoryQuery, last: number | null): Links => ({
-  self: canonicalUrl(HISTORY, historyQuery, query),
-  history: HISTORY,
-  latest: '/v1/signals/latest',
-  ...(last === null ? {} : { next: canonicalUrl(HISTORY, historyQuery, { ...query, since: last }) }),
-})
-
+/** Throws if the text of a row is not a signal. */
 async function* csvText(blocks: Rows): Pieces {
   yield toCsvHeader(SIGNAL_FIELDS)
-  for await (const block of blocks) yield block.map(({ body }) => toRow(body)).join('')
+  for await (const block of blocks)
+    yield block.map(({ body }) => toCsvRow(SIGNAL_FIELDS, signal.parse(JSON.parse(body)))).join('')
 }
-
-/** Throws if the text is not a signal. */
-const toRow = (body: string): string => toCsvRow(SIGNAL_FIELDS, signal.parse(JSON.parse(body)))
 
 /** Shorter texts are complete before the first byte is sent, so that errors still get the envelope. */
 export const MOST_WHOLE_LENGTH = 1 << 18
