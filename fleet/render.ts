@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import { type Artifact, artifact } from '#core/contract/manifest.ts'
 import { partOf } from '#core/dataset/part.ts'
-import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
-import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { countProgress } from '#core/progress.ts'
 import { sidOf, strategyFolder } from '#static-build/published-points.ts'
 import {
@@ -25,7 +24,7 @@ import type { Handler } from './worker.ts'
 export const renderHandler =
   (renderer: Renderer, store: ObjectStore): Handler =>
   async (input, { plan }) => {
-    const rendered = await renderer.part({ part: unpack<SnapshotBytes>(input), effort: plan.effort })
+    const rendered = await renderer.part({ part: unpack<Snapshot>(input), effort: plan.effort })
     return {
       bytes: toJsonBytes(linesOf(rendered)),
       write: async () => void (await writePoints(store, rendered)),
@@ -53,7 +52,7 @@ export async function renderOnFleet(
     unit: 'strategy',
     tasks: snapshot.strategies.map(({ id }, position) => ({
       id,
-      input: () => pack(encodeSnapshot(partOf(snapshot, position))),
+      input: () => pack(partOf(snapshot, position)),
     })),
     take: (id, { worker, bytes }, by) => {
       const found = z.array(artifact).parse(parseJson(bytes))

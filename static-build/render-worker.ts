@@ -10,10 +10,10 @@ import { publishedPoints, sidOf, strategyFolder } from './published-points.ts'
 import { type Point, type RenderedPoint, renderPoint } from './render-point.ts'
 
 /** The part of one strategy (`core/dataset/part.ts`). */
-export type PartTask = { readonly part: SnapshotBytes; readonly effort: Effort }
+export type PartTask = { readonly part: Snapshot; readonly effort: Effort }
 
 /** Returns a `RenderedPoint` for each point of the strategy of a part. */
-export const renderPart = ({ part, effort }: PartTask) => handOver(renderOne(decodeSnapshot(part), effort))
+export const renderPart = ({ part, effort }: PartTask) => handOver(renderOne(part, effort))
 
 type WholeTask = {
   readonly version: string

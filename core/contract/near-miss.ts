@@ -55,11 +55,7 @@ export function meantBy(name: string, known: readonly string[]): string | null {
     parameter => parameter.split('_').some(word => word.length >= SHORTEST_WORD && letters.startsWith(word)),
     parameter => SYNONYMS[parameter]?.includes(letters) ?? false,
   ]
-  for (const test of isMeant) {
-    const meant = known.find(test)
-    if (meant !== undefined) return meant
-  }
-  return null
+  return isMeant.map(test => known.find(test)).find(meant => meant !== undefined) ?? null
 }
 
 /** How many letters may be wrong: two of a long name, none of `to`. */

@@ -189,23 +189,15 @@ function compareSeries(before: Series, after: Series, noise: number): SeriesChan
   const restated: SeriesChanges['restated'] = []
   let count = 0
   const end = before.values.length === 0 ? dayOf(after, -1) : lastDay(before)
-  for (const day of daysUpTo(before, after, end)) {
+  const starts = [before, after].filter(({ values }) => values.length > 0).map(({ first }) => first)
+  // Of the same step, so the earlier start gives the grid.
+  for (let day = Math.min(...starts); day <= end; day += STEP_DAYS[before.period]) {
     if (isSame(before, after, day, noise)) continue
     count++
     const [old, now] = [publishedOn(before, day), publishedOn(after, day)]
     if (restated.length < MOST_LISTED) restated.push({ t: toIsoDate(day), old, new: now })
   }
   return { appended: appendedAfter(after, end), restated_count: count, restated }
-}
-
-/**
- * The days of both series up to the old end, ascending: of the same step, so the earlier start gives the
- * grid.
- */
-function* daysUpTo(before: Series, after: Series, end: EpochDay): Generator<EpochDay> {
-  if (before.values.length === 0) return
-  const first = after.values.length === 0 ? before.first : Math.min(before.first, after.first)
-  for (let day = first; day <= end; day += STEP_DAYS[before.period]) yield day
 }
 
 function publishedOn(series: Series, day: EpochDay): number | null {

@@ -37,14 +37,6 @@ export type Ancestor = {
 
 const DAYS_AT_ONCE = 7
 
-/** As it is stored: the first snapshots say less. */
-export const readAncestor = (stored: Ancestor): Ancestor => ({
-  ...stored,
-  entered: stored.entered ?? null,
-  changed: stored.changed ?? null,
-  declared: stored.declared ?? [],
-})
-
 /** What a version did, in short: `changes.json` of the version lists every value. */
 export const toAncestor = (changes: Changes, entered: string | null): Ancestor => ({
   version: changes.version,

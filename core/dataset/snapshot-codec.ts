@@ -12,25 +12,21 @@ import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { FigureValues } from '#core/figures/figure.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
-import { readAncestor } from './lineage.ts'
 import {
   type DatasetRecord,
   NO_MATRIX,
-  type Others,
   SNAPSHOT_FORMAT,
   type Snapshot,
   type StrategyData,
+  TRADE_FLOATS,
   type TradeColumns,
 } from './snapshot.ts'
 import {
   type DatedRows,
-  LATER_FIELDS,
   type Rows,
   SIDES,
   type SnapshotBytes,
   type SnapshotDocument,
-  TRADE_FLOATS,
-  withNulls,
 } from './snapshot-files.ts'
 
 /** The bytes of a snapshot. Equal snapshots give equal bytes. */
@@ -49,7 +45,7 @@ export function encodeSnapshot(snapshot: Snapshot): SnapshotBytes {
 }
 
 function toDocument(snapshot: Snapshot): SnapshotDocument {
-  const { dataset, strategies, book, diversification, benchmarks, others } = snapshot
+  const { dataset, strategies, book, diversification, benchmarks } = snapshot
   const rows = {
     daily: rowsOf(strategies.map(({ daily }) => daily.values.length)),
     weekly: rowsOf(strategies.map(({ weekly }) => weekly.values.length)),
@@ -72,25 +68,9 @@ function toDocument(snapshot: Snapshot): SnapshotDocument {
       ...rows.benchmarks[i]!,
       first: toIsoDate(daily.first),
     })),
-    ...(others === undefined ? {} : { others: toStoredOthers(others) }),
     words: { side: SIDES, exit_reason: EXIT_REASONS },
   }
 }
-
-type StoredOthers = NonNullable<SnapshotDocument['others']>
-
-const toStoredOthers = ({ nearest, book: { daily, alive } }: Others): StoredOthers => ({
-  nearest,
-  book: { first: toIsoDate(daily.first), ret: [...daily.values], alive: [...alive] },
-})
-
-const toOthers = ({ nearest, book: { first, ret, alive } }: StoredOthers): Others => ({
-  nearest,
-  book: {
-    daily: { period: 'daily', first: parseIsoDate(first)!, values: Float64Array.from(ret) },
-    alive: Uint32Array.from(alive),
-  },
-})
 
 function rowsOf(lengths: readonly number[]): Rows[] {
   let offset = 0
@@ -171,12 +151,12 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   }
   const tradesOf = tradeReader(bytes.trades)
   const held = readColumns(bytes.benchmarks, ['ret'], Float64Array).ret
-  const { book, diversification, benchmarks, others } = document
+  const { book, diversification, benchmarks } = document
   return {
     dataset: readDataset(document.dataset),
     strategies: document.strategies.map(
       (record): StrategyData => ({
-        ...withNulls(record, LATER_FIELDS),
+        ...withLater(record, LATER),
         figures: { ...record.figures, values: withField(record.figures.values, OPEN_SINCE) },
         daily: toSeries('daily', record.daily, returnsOf.daily),
         weekly: toSeries('weekly', record.weekly, returnsOf.weekly),
@@ -190,23 +170,39 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
       instrument,
       daily: toSeries('daily', rows, held),
     })),
-    ...(others === undefined ? {} : { others: toOthers(others) }),
   }
 }
 
-/** Snapshots of the first release lack some fields. */
-const readDataset = (dataset: DatasetRecord): DatasetRecord => ({
-  ...withNulls(dataset, ['public_url', 'program_url', 'entered', 'licence', 'seals']),
-  // In the order of their published bytes.
-  funding: dataset.funding.map(({ payments_missing, interval_basis, intervals, ...coverage }) => ({
-    ...{ payments_missing, interval_basis, intervals },
-    ...coverage,
-  })),
-  lineage: (dataset.lineage ?? []).map(readAncestor),
-  removed: dataset.removed ?? [],
-  stress_periods: dataset.stress_periods ?? [],
-  synthetic: dataset.synthetic ?? false,
+/** Fields that snapshots of the first release lack. */
+const LATER = {
+  ...{ measured: null, rules_sha256: null, rules_since: null, ended: null, idle_since: null },
+  ...{ time_stamp: null, max_leverage: null, live: null },
+}
+const LATER_OF_DATASET = {
+  ...{ public_url: null, program_url: null, entered: null, licence: null, seals: null },
+  ...{ lineage: [], removed: [], stress_periods: [], synthetic: false },
+}
+const LATER_OF_ANCESTOR = { entered: null, changed: null, declared: [] }
+
+/** The record, and behind its own fields those that it lacks. */
+const withLater = <Stored extends object>(stored: Stored, later: Partial<Stored>): Stored => ({
+  ...stored,
+  ...later,
+  ...stored,
 })
+
+function readDataset(stored: DatasetRecord): DatasetRecord {
+  const dataset = withLater(stored, LATER_OF_DATASET)
+  return {
+    ...dataset,
+    // In the order of their published bytes.
+    funding: dataset.funding.map(({ payments_missing, interval_basis, intervals, ...coverage }) => ({
+      ...{ payments_missing, interval_basis, intervals },
+      ...coverage,
+    })),
+    lineage: dataset.lineage.map(ancestor => withLater(ancestor, LATER_OF_ANCESTOR)),
+  }
+}
 
 /** The day since when a position is open, which the first release did not have. */
 const OPEN_SINCE = ['fund_dd', 'exposure', 'open_since']

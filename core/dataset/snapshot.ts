@@ -71,22 +71,25 @@ export type StrategyRecord = Omit<
     readonly figures: FigureBlock
   }
 
+/** Numbers of closed trades; `notional_return` is the net return per unit of notional, a fraction. */
+export const TRADE_FLOATS = [
+  'entry_time',
+  'entry_price',
+  'exit_time',
+  'exit_price',
+  'notional_return',
+  'account_return',
+  'leverage',
+  'stop',
+] as const
+
 /**
  * The closed trades of a strategy, a column each, by entry and then exit time. `stop`, `leverage` and
  * `account_return` are not published; NaN if unknown.
  */
-export type TradeColumns = {
+export type TradeColumns = Readonly<Record<(typeof TRADE_FLOATS)[number], Float64Array>> & {
   readonly side: Words<Side>
-  readonly entry_time: Float64Array
-  readonly entry_price: Float64Array
-  readonly exit_time: Float64Array
-  readonly exit_price: Float64Array
   readonly exit_reason: Words<ExitReason>
-  /** Net return per unit of notional, a fraction. */
-  readonly notional_return: Float64Array
-  readonly account_return: Float64Array
-  readonly leverage: Float64Array
-  readonly stop: Float64Array
 }
 
 /** Words of a closed list as their positions in it. */

@@ -2,7 +2,7 @@ import { type AccountPath, allUndefined, cagr, dailyPath, unlessRuined } from '.
 import { completeMonthReturns } from './calendar-periods.ts'
 import { type Figure, mapFigure, NEGLIGIBLE, percent, undefinedBecause } from './figure.ts'
 import { isFlat, mean } from './moments.ts'
-import { correlationFigure, MIN_OVERLAP } from './pearson.ts'
+import { correlationFigure, MIN_OVERLAP, products } from './pearson.ts'
 import { holdingFigures } from './performance.ts'
 import { DAYS_PER_YEAR, lastDay, type Series, sliceSeries } from './series.ts'
 import { annualized } from './sharpe.ts'
@@ -45,7 +45,7 @@ function regression({ daily: { values }, k }: AccountPath, { daily: { values: be
   return {
     beta: mapFigure(slope, value => k * value),
     alpha_annualized_pct: annualized(values, DAYS_PER_YEAR, () => mapFigure(slope, alpha)),
-    correlation: correlationFigure(values, benchmark, 0, values.length, MIN_OVERLAP.daily),
+    correlation: correlationFigure(values, benchmark, MIN_OVERLAP.daily),
   }
 }
 
@@ -53,18 +53,11 @@ function regression({ daily: { values }, k }: AccountPath, { daily: { values: be
  * Slope of the regression of returns on those of a benchmark, `cov(r, b) / var(b)`. Undefined with fewer than
  * two points (`too_few_points`) and if the benchmark is flat (`zero_variance`).
  */
-export function beta(returns: Float64Array, benchmark: Float64Array): Figure {
+function beta(returns: Float64Array, benchmark: Float64Array): Figure {
   if (returns.length < 2) return undefinedBecause('too_few_points')
   if (isFlat(benchmark)) return undefinedBecause('zero_variance')
-  const [ours, its] = [mean(returns), mean(benchmark)]
-  let covariance = 0
-  let variance = 0
-  for (let i = 0; i < returns.length; i++) {
-    const deviation = benchmark[i]! - its
-    covariance += (returns[i]! - ours) * deviation
-    variance += deviation * deviation
-  }
-  return covariance / variance
+  const { xy, yy } = products(returns, benchmark)
+  return xy / yy
 }
 
 /** Of complete months, in which the benchmark rose and in which it fell. */

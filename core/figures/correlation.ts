@@ -63,10 +63,9 @@ function correlateSameWindow(series: readonly Series[], { size, fromRow, toRow, 
   for (const members of sameWindows(series, fromRow)) {
     const rows = members.filter(i => i < toRow)
     if (rows.length === 0) continue
-    const standard = new Float64Array(series[members[0]!]!.values.length)
-    const column = (i: number) => standardize(series[members[i]!]!.values, standard)
+    const columns = members.map(i => standardize(series[i]!.values))
     for (const i of rows) rho[packedCell(size, fromRow, i, i)] = 1
-    dotProducts(members.length, column, rows.length, (a, b, dot) => {
+    dotProducts(columns, rows.length, (a, b, dot) => {
       rho[packedCell(size, fromRow, members[a]!, members[b]!)] = clampCorrelation(dot)
     })
   }
@@ -100,14 +99,12 @@ function correlateOthers(series: readonly Series[], { size, fromRow, toRow, rho,
 
 /**
  * The values minus their mean, divided by their norm: the dot product of two such columns is their Pearson
- * correlation. The values must not be flat. The result is written to `standard`, so that a thousand columns
- * can share one array.
+ * correlation. The values must not be flat.
  */
-function standardize(values: Float64Array, standard: Float64Array): Float64Array {
+function standardize(values: Float64Array): Float64Array {
   const center = mean(values)
   const norm = Math.sqrt(sampleVariance(values, center) * (values.length - 1))
-  for (let i = 0; i < values.length; i++) standard[i] = (values[i]! - center) / norm
-  return standard
+  return values.map(value => (value - center) / norm)
 }
 
 /** The whole matrix, computed on this thread. */
@@ -179,20 +176,10 @@ const NEAR_ROWS = 64
  * The dot products of the first `rowCount` columns with every column after them: the first rows of the upper
  * triangle of the matrix of all products. A product is the sum over the points in order, bit for bit that of
  * a plain loop: it depends neither on other columns, nor on the order of the two, nor on the machine.
- *
- * Cost: a copy of the columns in memory.
- *
- * @param column called once for each index, in order; it may reuse its array
  */
-export function dotProducts(
-  count: number,
-  column: (i: number) => Float64Array,
-  rowCount: number,
-  store: StoreDot,
-): void {
-  const columns = Array.from({ length: count }, (_, i) => column(i).slice())
+function dotProducts(columns: readonly Float64Array[], rowCount: number, store: StoreDot): void {
   for (let from = 0; from < rowCount; from += NEAR_ROWS) {
-    for (let j = from + 1; j < count; j += ABREAST) {
+    for (let j = from + 1; j < columns.length; j += ABREAST) {
       for (let i = from; i < Math.min(from + NEAR_ROWS, rowCount, j + ABREAST - 1); i++) {
         storeFour(columns, i, j, store)
       }

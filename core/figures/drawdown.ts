@@ -23,18 +23,11 @@ export function drawdowns(curve: Float64Array): Float64Array {
 }
 
 /** The deepest of the daily drawdowns, a fraction; 0 if the equity was never under water. */
-export function maxDrawdown(depths: Float64Array): number {
-  let deepest = 0
-  for (let i = 0; i < depths.length; i++) if (depths[i]! < deepest) deepest = depths[i]!
-  return deepest
-}
+export const maxDrawdown = (depths: Float64Array): number =>
+  depths.reduce((deepest, depth) => Math.min(deepest, depth), 0)
 
 /** Days under water. */
-export function daysUnderwater(depths: Float64Array): number {
-  let days = 0
-  for (let i = 0; i < depths.length; i++) if (depths[i]! < 0) days++
-  return days
-}
+export const daysUnderwater = (depths: Float64Array): number => depths.filter(depth => depth < 0).length
 
 /**
  * Ulcer index, a fraction: the root mean square of the drawdowns of all days, those at a peak included. At

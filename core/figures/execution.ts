@@ -5,6 +5,7 @@ import { mean } from './moments.ts'
 import { headlineFigures } from './performance.ts'
 import { quantile } from './quantile.ts'
 import { NO_DAYS, type Series } from './series.ts'
+import { QUANTILES } from './year-ahead.ts'
 
 /** A closed trade and what its costs took, fractions of account equity at entry. */
 export type TradeCosts = {
@@ -78,11 +79,7 @@ function distribution(values: readonly number[] | undefined) {
   }
   return {
     mean: of(() => mean(sorted)),
-    p5: of(() => quantile(sorted, 0.05)),
-    p25: of(() => quantile(sorted, 0.25)),
-    p50: of(() => quantile(sorted, 0.5)),
-    p75: of(() => quantile(sorted, 0.75)),
-    p95: of(() => quantile(sorted, 0.95)),
+    ...Object.fromEntries(QUANTILES.map(p => [`p${p}`, of(() => quantile(sorted, p / 100))])),
   }
 }
 

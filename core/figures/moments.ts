@@ -14,14 +14,14 @@ export function mean(values: Float64Array): number {
 const FLAT_RANGE = 1e-12
 
 /**
- * Whether `max - min <= 1e-12`: zero variance. An empty range is flat.
+ * Whether `max - min <= 1e-12`: zero variance. No values are flat.
  *
  * Cost: it stops at the first values that differ.
  */
-export function isFlat(values: Float64Array, from = 0, to = values.length): boolean {
+export function isFlat(values: Float64Array): boolean {
   let low = Infinity
   let high = -Infinity
-  for (let i = from; i < to; i++) {
+  for (let i = 0; i < values.length; i++) {
     const value = values[i]!
     if (value < low) low = value
     if (value > high) high = value
@@ -54,32 +54,18 @@ export const sampleDeviation = (values: Float64Array): number =>
  */
 export function standardizedMoments(values: Float64Array): { skewness: Figure; kurtosisExcess: Figure } {
   const { length } = values
-  const flat = isFlat(values)
-  const { m2, m3, m4 } = centralMoments(values)
+  const center = mean(values)
+  const moment = (power: (deviation: number) => number) =>
+    values.reduce((sum, value) => sum + power(value - center), 0) / length
+  const m2 = moment(x => x * x)
   const unlessFlat = (minimum: number, value: number): Figure => {
     if (length < minimum) return undefinedBecause('too_few_points')
-    return flat ? undefinedBecause('zero_variance') : value
+    return isFlat(values) ? undefinedBecause('zero_variance') : value
   }
   return {
-    skewness: unlessFlat(3, m3 / (m2 * Math.sqrt(m2))),
-    kurtosisExcess: unlessFlat(4, m4 / (m2 * m2) - 3),
+    skewness: unlessFlat(3, moment(x => x * x * x) / (m2 * Math.sqrt(m2))),
+    kurtosisExcess: unlessFlat(4, moment(x => x * x * (x * x)) / (m2 * m2) - 3),
   }
-}
-
-function centralMoments(values: Float64Array): { m2: number; m3: number; m4: number } {
-  const { length } = values
-  const center = mean(values)
-  let m2 = 0
-  let m3 = 0
-  let m4 = 0
-  for (let i = 0; i < length; i++) {
-    const deviation = values[i]! - center
-    const square = deviation * deviation
-    m2 += square
-    m3 += square * deviation
-    m4 += square * square
-  }
-  return { m2: m2 / length, m3: m3 / length, m4: m4 / length }
 }
 
 /**

@@ -114,7 +114,7 @@ const kellyLeverage = (values: Float64Array, k: number): Figure =>
 export function stability(returns: Float64Array, curve: Float64Array): Figure {
   if (returns.length >= 3 && isFlat(returns)) return undefinedBecause('zero_variance')
   const days = Float64Array.from(returns.keys())
-  return mapFigure(correlationFigure(days, curve.map(Math.log), 1, days.length, 3), rho => rho * rho)
+  return mapFigure(correlationFigure(days, curve.subarray(1).map(Math.log), 3), rho => rho * rho)
 }
 
 /**
@@ -138,6 +138,6 @@ function dailyShape({ daily: { values }, k }: AccountPath) {
     best_day_pct: ranked(n - 1),
     worst_day_pct: ranked(0),
     positive_days_pct: share(values.filter(value => value > 0).length, n),
-    autocorrelation_lag1_daily: correlationFigure(values, values, 1, n - 1, 2),
+    autocorrelation_lag1_daily: correlationFigure(values.subarray(0, -1), values.subarray(1), 2),
   }
 }

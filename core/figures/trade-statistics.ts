@@ -220,28 +220,21 @@ type Interval = Omit<Position, 'side'>
  * counts as two positions at once.
  */
 export function positionTime(positions: readonly Interval[], beginMs: number, endMs: number) {
-  const inside = positions.filter(p => Math.max(p.entry_time, beginMs) < Math.min(p.exit_time, endMs))
-  const entries = Float64Array.from(inside, p => Math.max(p.entry_time, beginMs)).sort()
-  const exits = Float64Array.from(inside, p => Math.min(p.exit_time, endMs)).sort()
+  const inside = positions
+    .map(p => [Math.max(p.entry_time, beginMs), Math.min(p.exit_time, endMs)] as const)
+    .filter(([entry, exit]) => entry < exit)
+  const events = inside
+    .flatMap(([entry, exit]) => [[entry, 1] as const, [exit, -1] as const])
+    .sort(([a, opened], [b, alsoOpened]) => a - b || opened - alsoOpened)
   // The time with at least one position, and the sum of the times of all: two at once count twice.
   const result = { unionMs: 0, totalMs: 0, maxConcurrent: 0 }
-  let open = 0
-  let entered = 0
-  let now = beginMs
-  for (const exit of exits) {
-    for (; entered < entries.length && entries[entered]! < exit; entered++) {
-      advanceTo(entries[entered]!)
-      open++
-      result.maxConcurrent = Math.max(result.maxConcurrent, open)
-    }
-    advanceTo(exit)
-    open--
-  }
-  return result
-
-  function advanceTo(instant: number): void {
+  let [open, now] = [0, beginMs]
+  for (const [instant, change] of events) {
     if (open > 0) result.unionMs += instant - now
     result.totalMs += open * (instant - now)
+    open += change
     now = instant
+    result.maxConcurrent = Math.max(result.maxConcurrent, open)
   }
+  return result
 }

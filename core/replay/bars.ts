@@ -4,18 +4,10 @@ import type { Bar } from './strategy.ts'
 
 /**
  * Bars of one instrument and timeframe, one column each, ascending. `t` is the bar's OPEN in epoch
- * milliseconds. The columns may share memory, so that worker threads read them without a copy.
+ * milliseconds, `v` the volume, NaN if the source left it blank. The columns may share memory, so that worker threads read
+ * them without a copy.
  */
-export type Bars = {
-  readonly timeframeMs: number
-  readonly t: Float64Array
-  readonly o: Float64Array
-  readonly h: Float64Array
-  readonly l: Float64Array
-  readonly c: Float64Array
-  /** Volume; NaN if the source left it blank. */
-  readonly v: Float64Array
-}
+export type Bars = { readonly timeframeMs: number } & Readonly<Record<keyof Bar, Float64Array>>
 
 /** Funding payments of an instrument, ascending. `rate` is a fraction of notional; if positive, longs pay. */
 export type Funding = {

@@ -43,20 +43,11 @@ export function isZone(name: string): boolean {
 
 /** By how much the clocks of a zone are ahead of UTC at an instant; throws a RangeError for an unknown zone. */
 export function offsetsOf(timeZone: string): OffsetAt {
-  const fields = { year: 'numeric', month: 'numeric', day: 'numeric' } as const
-  const clock = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, ...fields, ...clock })
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
   return ms => {
-    const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]))
-    const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? Number.NaN
-    const shown = Date.UTC(
-      part('year'),
-      part('month') - 1,
-      part('day'),
-      part('hour'),
-      part('minute'),
-      part('second'),
-    )
-    return shown - Math.floor(ms / 1000) * 1000
+    // Behind the date `GMT`, `GMT+05:30`, or before 1900 also seconds.
+    const [, sign, ...parts] = /GMT([+-])(\d+):(\d+)(?::(\d+))?$/.exec(format.format(ms)) ?? []
+    const [hours = 0, minutes = 0, seconds = 0] = parts.map(part => Number(part ?? 0))
+    return (sign === '-' ? -1_000 : 1_000) * (3_600 * hours + 60 * minutes + seconds)
   }
 }

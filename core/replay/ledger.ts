@@ -1,3 +1,4 @@
+import type { OpenPosition } from './state.ts'
 import type { Trade } from './trade.ts'
 
 type Span = Pick<Trade, 'entry_time' | 'exit_time'>
@@ -34,6 +35,17 @@ export function findOverlaps(trades: readonly Trade[]) {
 export function cutTrade(trade: Trade, end: number): Trade | null {
   if (trade.entry_time >= end) return null
   if (endOf(trade) < end) return trade
-  const outcome = { exit_time: null, exit_price: null, exit_reason: null, account_return: null }
-  return { ...trade, ...outcome, fees: null, funding: null }
+  return { ...trade, ...NO_OUTCOME }
 }
+
+const NO_OUTCOME = {
+  ...{ exit_time: null, exit_price: null, exit_reason: null },
+  ...{ account_return: null, fees: null, funding: null },
+}
+
+/** The trade of a position that is still open: null if the exit will be. */
+export const openTrade = ({ position, leverage }: OpenPosition): Trade => ({
+  ...position,
+  leverage,
+  ...NO_OUTCOME,
+})

@@ -3,10 +3,6 @@ import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from '.
 
 /** A trade with every value that is known or can be derived. */
 export type ResolvedTrade = Trade & {
-  /** Source of `leverage`: the ledger itself, the distance of the stop, the account return; null: unknown. */
-  readonly leverage_from: 'ledger' | 'stop' | 'account_return' | null
-  /** `daily`: marked at each close. `realised`: booked whole at the exit, because the leverage is unknown. */
-  readonly marking: 'daily' | 'realised'
   /**
    * Net return per unit of notional: account return / leverage; from prices and commission if the leverage is
    * unknown. Null while the trade is open.
@@ -58,7 +54,7 @@ export const INFERENCE_MIN_RETURN = 0.01
 export function resolveTrade(trade: Trade, terms: TradeTerms): ResolvedTrade | string {
   const perNotional = returnPerNotional(trade, terms)
   const given = givenReturn(trade)
-  const { leverage, from } = findLeverage(trade, terms, given, perNotional)
+  const leverage = findLeverage(trade, terms, given, perNotional)
   const computed = leverage === null || perNotional === null ? null : Math.max(-1, leverage * perNotional)
   const accountReturn = given ?? computed
   if (trade.exit_time !== null && accountReturn === null) return describeUnknown(trade, terms)
@@ -67,8 +63,6 @@ export function resolveTrade(trade: Trade, terms: TradeTerms): ResolvedTrade | s
     exit_reason: accountReturn === -1 ? 'liquidation' : trade.exit_reason,
     leverage,
     account_return: accountReturn,
-    leverage_from: from,
-    marking: leverage === null ? 'realised' : 'daily',
     return_per_notional:
       leverage === null || accountReturn === null ? pricesAlone(trade, terms) : accountReturn / leverage,
   }
@@ -80,20 +74,17 @@ function givenReturn({ exit_time, exit_reason, account_return }: Trade): number 
   return account_return === null ? null : Math.max(-1, account_return)
 }
 
-type Leverage = { readonly leverage: number | null; readonly from: ResolvedTrade['leverage_from'] }
-
 function findLeverage(
   trade: Trade,
   terms: TradeTerms,
   accountReturn: number | null,
   perNotional: number | null,
-): Leverage {
-  if (trade.leverage !== null) return { leverage: trade.leverage, from: 'ledger' }
+): number | null {
+  if (trade.leverage !== null) return trade.leverage
   const byStop = trade.stop === null ? 0 : leverageFromStop(trade, trade.stop, terms)
-  if (byStop > 0 && byStop <= terms.maxLeverage) return { leverage: byStop, from: 'stop' }
+  if (byStop > 0 && byStop <= terms.maxLeverage) return byStop
   const byReturn = leverageFromReturn(accountReturn, perNotional)
-  if (byReturn > 0 && byReturn <= terms.maxLeverage) return { leverage: byReturn, from: 'account_return' }
-  return { leverage: null, from: null }
+  return byReturn > 0 && byReturn <= terms.maxLeverage ? byReturn : null
 }
 
 // 0 if the quotient would be meaningless. A return of -1 is a floor, not a measurement.

@@ -1,6 +1,5 @@
 import type { OrderedExit } from './events.ts'
 import type { Position, Side } from './strategy.ts'
-import type { Trade } from './trade.ts'
 
 /**
  * Everything that a step needs from the steps before it, as plain JSON: this object is the live runner's
@@ -47,21 +46,6 @@ export type OpenPosition = {
 }
 
 export type EntryOrder = { readonly side: Side; readonly stop: number; readonly qty: number }
-
-/** The trade of a position that is still open: null if the exit will be. */
-export const openTrade = ({ position, leverage }: OpenPosition): Trade => ({
-  side: position.side,
-  entry_time: position.entry_time,
-  entry_price: position.entry_price,
-  exit_time: null,
-  exit_price: null,
-  exit_reason: null,
-  leverage,
-  stop: position.stop,
-  account_return: null,
-  fees: null,
-  funding: null,
-})
 
 /**
  * Why the value would not survive JSON, or null if it would: the end of an error sentence such as

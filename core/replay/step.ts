@@ -1,7 +1,8 @@
 import { describeInstant, type Funding, lastAtOrBefore } from './bars.ts'
 import type { Engine, Turn } from './engine.ts'
 import type { StepEvent } from './events.ts'
-import { type EngineState, type EntryOrder, type OpenPosition, openTrade } from './state.ts'
+import { openTrade } from './ledger.ts'
+import type { EngineState, EntryOrder, OpenPosition } from './state.ts'
 import type { Bar, Decision, Position, Side } from './strategy.ts'
 import { type ExitReason, signOf, type Trade } from './trade.ts'
 

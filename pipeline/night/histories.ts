@@ -85,9 +85,9 @@ const termsOf = (entry: StrategyEntry, funding: TradeTerms['funding']): TradeTer
   funding,
 })
 
-/** One trade booked whole makes the series one that is not marked daily. */
+/** A trade of unknown leverage is booked whole at its exit, and makes the series one that is not marked daily. */
 const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
-  trades.some(({ marking }) => marking === 'realised') ? 'realised' : 'marked'
+  trades.some(({ leverage }) => leverage === null) ? 'realised' : 'marked'
 
 type BarsTask = HistoryTask & { readonly bars: Bars }
 

@@ -8,7 +8,6 @@ import { doShare, type Handler, joinRun, type Run, type Worker } from '#fleet/wo
 import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import type { RenderedPoint } from '#static-build/render-point.ts'
 import { createRenderer, type Renderer, type RenderOrder } from '#static-build/render-version.ts'
-import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
@@ -81,7 +80,7 @@ function remembering(renderer: Renderer): Renderer {
   }
   return {
     ...renderer,
-    part: task => once(`part ${task.effort} ${sha256(task.part.document)}`, () => renderer.part(task)),
+    part: task => once(`part ${task.effort} ${task.part.strategies[0]!.id}`, () => renderer.part(task)),
     book: task => once(`book ${task.effort} ${JSON.stringify(task.point)}`, () => renderer.book(task)),
   }
 }

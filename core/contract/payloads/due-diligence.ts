@@ -82,6 +82,26 @@ export const drawdowns = () =>
     ),
   )
 
+/** Of the returns `x` of complete periods. */
+const completePeriods = (unit: 'month' | 'year', x: 'm' | 'y') => ({
+  [`best_${unit}_pct`]: pct(`Best ${unit}.`, `100 × max(${x})`, TOO_FEW),
+  [`worst_${unit}_pct`]: pct(`Worst ${unit}.`, `100 × min(${x})`, TOO_FEW),
+  [`average_${unit}_pct`]: pct(`Mean ${unit}.`, `100 × mean(${x})`, TOO_FEW),
+  [`median_${unit}_pct`]: pct(`Median ${unit}.`, `100 × median(${x})`, TOO_FEW),
+  std_pct: pct('Sample standard deviation.', `100 × sd(${x})`, TOO_FEW),
+  [`positive_${unit}s_pct`]: shareWithGain(`${unit}s`, x, 'n'),
+  [`average_up_${unit}_pct`]: pct(`Mean of the ${unit}s with a gain.`, `100 × mean(${x} > 0)`, UPLESS),
+  [`average_down_${unit}_pct`]: pct(`Mean of the ${unit}s with a loss.`, `100 × mean(${x} < 0)`, PAINLESS),
+  [`longest_up_streak_${unit}s`]: countOrNull(
+    `Longest run of ${unit}s with a gain.`,
+    `longest run of ${x} > 0`,
+  ),
+  [`longest_down_streak_${unit}s`]: countOrNull(
+    `Longest run of ${unit}s with a loss.`,
+    `longest run of ${x} < 0`,
+  ),
+})
+
 export const monthly = () =>
   record('UTC calendar months.', {
     table: recordsOrNull('Every month that the series touches.', {
@@ -91,16 +111,7 @@ export const monthly = () =>
       partial: flag('True where the series has not every day of the month.'),
     }),
     complete_count: countOrNull('Complete months; all statistics below are over these.', 'n'),
-    best_month_pct: pct('Best month.', '100 × max(m)', TOO_FEW),
-    worst_month_pct: pct('Worst month.', '100 × min(m)', TOO_FEW),
-    average_month_pct: pct('Mean month.', '100 × mean(m)', TOO_FEW),
-    median_month_pct: pct('Median month.', '100 × median(m)', TOO_FEW),
-    std_pct: pct('Sample standard deviation.', '100 × sd(m)', TOO_FEW),
-    positive_months_pct: shareWithGain('months', 'm', 'n'),
-    average_up_month_pct: pct('Mean of the months with a gain.', '100 × mean(m > 0)', UPLESS),
-    average_down_month_pct: pct('Mean of the months with a loss.', '100 × mean(m < 0)', PAINLESS),
-    longest_up_streak_months: countOrNull('Longest run of months with a gain.', 'longest run of m > 0'),
-    longest_down_streak_months: countOrNull('Longest run of months with a loss.', 'longest run of m < 0'),
+    ...completePeriods('month', 'm'),
     best_rolling_3m_pct: pct('Best 3 consecutive months.', '100 × max(q3)', TOO_FEW),
     worst_rolling_3m_pct: pct('Worst 3 consecutive months.', '100 × min(q3)', TOO_FEW),
     positive_rolling_3m_pct: shareWithGain('the runs of 3 months', 'q3', 'n(q3)'),
@@ -248,16 +259,7 @@ export const annual = () =>
       partial: flag('True where the series has not every day of the year.'),
     }),
     complete_count: countOrNull('Complete years; the statistics are over these.', 'n'),
-    best_year_pct: pct('Best year.', '100 × max(y)', TOO_FEW),
-    worst_year_pct: pct('Worst year.', '100 × min(y)', TOO_FEW),
-    average_year_pct: pct('Mean year.', '100 × mean(y)', TOO_FEW),
-    median_year_pct: pct('Median year.', '100 × median(y)', TOO_FEW),
-    std_pct: pct('Sample standard deviation.', '100 × sd(y)', TOO_FEW),
-    positive_years_pct: shareWithGain('years', 'y', 'n'),
-    average_up_year_pct: pct('Mean of the years with a gain.', '100 × mean(y > 0)', UPLESS),
-    average_down_year_pct: pct('Mean of the years with a loss.', '100 × mean(y < 0)', PAINLESS),
-    longest_up_streak_years: countOrNull('Longest run of years with a gain.', 'longest run of y > 0'),
-    longest_down_streak_years: countOrNull('Longest run of years with a loss.', 'longest run of y < 0'),
+    ...completePeriods('year', 'y'),
     trailing_30d_return_pct: trailing(30),
     trailing_90d_return_pct: trailing(90),
     trailing_180d_return_pct: trailing(180),

@@ -13,15 +13,12 @@ import {
   writeWhole,
 } from './text-writer.ts'
 
-/** The values that an answer may contain. Tables are written row by row, never turned into objects. */
-export type Json = Scalar | readonly Json[] | JsonObject | Table | LongList
+/** The values that an answer may contain; items may be made one after the other while they are written. Tables are written row by row, never turned into objects. */
+export type Json = Scalar | Iterable<Json> | JsonObject | Table
 
 type Scalar = null | boolean | number | string
 
 type JsonObject = { readonly [key: string]: Json | undefined }
-
-/** An array whose items are made one after the other while it is written. */
-export type LongList = { readonly kind: 'list'; readonly items: () => Iterable<Json> }
 
 /** The bytes of a JSON answer. Throws on a number that is not finite. */
 export const renderJson = (value: Json): Uint8Array<ArrayBuffer> => writeWhole(jsonWriting(value))
@@ -34,18 +31,13 @@ export const jsonWriting =
 
 function* writeJson(out: ByteWriter, value: Json, blockBytes: number): Steps {
   if (isScalar(value)) writeScalar(out, value)
-  else if (isArray(value)) yield* writeItems(out, value, blockBytes)
+  else if (Symbol.iterator in value) yield* writeItems(out, value, blockBytes)
   else if (isTable(value) && value.series !== undefined) writeSeries(out, value.series, value.columns)
   else if (isTable(value)) yield* writeRows(out, value, blockBytes)
-  else if (isLongList(value)) yield* writeItems(out, value.items(), blockBytes)
   else yield* writeObject(out, value as JsonObject, blockBytes) // what is left of the union
 }
 
 const isScalar = (value: Json): value is Scalar => typeof value !== 'object' || value === null
-
-const isArray = (value: object): value is readonly Json[] => Array.isArray(value)
-
-const isLongList = (value: object): value is LongList => 'kind' in value && value.kind === 'list'
 
 function writeScalar(out: ByteWriter, value: Scalar): void {
   if (typeof value === 'number') writeNumber(out, value)

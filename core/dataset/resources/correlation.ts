@@ -67,11 +67,11 @@ export function correlationPayload(snapshot: Snapshot, period: Period, ids: read
   const names = positions.map(position => snapshot.strategies[position]!.id)
   const payload = {
     ids: names,
-    matrix: { kind: 'list', items: () => publishedRows(matrix, positions) },
-    undefined_pairs: { kind: 'list', items: () => undefinedPairs(matrix, period, positions, names) },
+    matrix: { [Symbol.iterator]: () => publishedRows(matrix, positions) },
+    undefined_pairs: { [Symbol.iterator]: () => undefinedPairs(matrix, period, positions, names) },
   } satisfies Json
   let undefinedCount = 0
-  for (const _ of undefinedPairs(matrix, period, positions, names)) undefinedCount++
+  for (const _ of payload.undefined_pairs) undefinedCount++
   return { payload, undefinedCount }
 }
 

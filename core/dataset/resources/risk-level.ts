@@ -1,5 +1,6 @@
 import { toText } from '#core/contract/decimal.ts'
-import { ApiError } from '#core/contract/errors.ts'
+import type { ApiError } from '#core/contract/errors.ts'
+import { unfitQuery } from '#core/contract/parameters.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { LARGEST_PUBLISHED } from '#core/figures/account-path.ts'
 import type { StrategyData } from '../snapshot.ts'
@@ -70,13 +71,7 @@ export function compounded<T>(strategy: Identified, level: RiskLevel | null, com
   }
 }
 
-const tooLarge = ({ id }: Identified, { requested }: RiskLevel): ApiError =>
-  new ApiError('validation_error', 'invalid query parameters: risk_pct', {
-    details: [
-      {
-        param: 'risk_pct',
-        value: toText(requested),
-        reason: `the figures of the strategy ${id} pass what a number can hold at this level; ask for a smaller one`,
-      },
-    ],
-  })
+const tooLarge = ({ id }: Identified, { requested }: RiskLevel): ApiError => {
+  const reason = `the figures of the strategy ${id} pass what a number can hold at this level; ask for a smaller one`
+  return unfitQuery([{ param: 'risk_pct', value: toText(requested), reason }])
+}

@@ -17,7 +17,7 @@ import type { FigureValue } from '#core/figures/figure.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { datasetRoute } from './resource.ts'
+import { datasetRoute, pick } from './resource.ts'
 
 const pair = () =>
   z
@@ -133,16 +133,11 @@ const BOOK_FIELDS = [
   'sharpe_daily_annualized',
 ] as const
 
-function equalWeightBook({ book }: Snapshot) {
-  const shown = BOOK_FIELDS.map(field => [field, book.values[field] ?? null] as const)
-  const reasons = BOOK_FIELDS.flatMap(field => {
-    const reason = book.undefined[field]
-    return reason === undefined ? [] : [[field, reason] as const]
-  })
+function equalWeightBook({ book: { values, undefined: reasons } }: Snapshot) {
   return {
-    ...publishFigures(Object.fromEntries(shown)),
-    coverage: book.values.coverage ?? null,
-    undefined: Object.fromEntries(reasons),
+    ...publishFigures(pick(values, ...BOOK_FIELDS)),
+    coverage: values.coverage ?? null,
+    undefined: pick(reasons, ...BOOK_FIELDS),
   }
 }
 

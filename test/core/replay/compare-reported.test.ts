@@ -13,8 +13,7 @@ const trade = (entry: number, exit: number | null, result: number, given: Partia
   exit_time: exit === null ? null : (FIRST + exit) * DAY_MS,
   ...{ exit_price: 101, exit_reason: 'signal' as const, leverage: 1, stop: null },
   account_return: exit === null ? null : result,
-  ...{ leverage_from: 'ledger' as const, marking: 'daily' as const, return_per_notional: result },
-  ...{ fees: null, funding: null },
+  ...{ return_per_notional: result, fees: null, funding: null },
   ...given,
 })
 

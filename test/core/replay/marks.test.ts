@@ -41,8 +41,6 @@ test('an open trade is marked and stays open at the end of the bars, without an 
       exit_price: null,
       exit_reason: null,
       account_return: null,
-      leverage_from: 'ledger',
-      marking: 'daily',
       return_per_notional: null,
     },
   ])
@@ -88,7 +86,7 @@ test('an open trade of unknown leverage is worth nothing until its exit, where i
   // The price moved 0.5 %, too little to infer a leverage.
   const marks = mark([{ ...held, leverage: null, exit_price: 100.5, account_return: 0.03 }], { bars })
   expectClose(marks.daily.values, [0, 0, 0.03])
-  expect(marks.trades[0]).toMatchObject({ marking: 'realised', leverage: null, leverage_from: null })
+  expect(marks.trades[0]).toMatchObject({ leverage: null })
 })
 
 const flat = [...flatDay(100), ...flatDay(100)]

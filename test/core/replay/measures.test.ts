@@ -54,7 +54,7 @@ test('results that are worse than their prices are refused too, unless the decla
 
 const stopped = (change: Partial<ClosedTrade>): ClosedTrade => ({
   ...{ side: 'long', entry_time: 0, entry_price: 100, exit_time: 1, exit_price: 95, exit_reason: 'stop' },
-  ...{ leverage: 1, stop: 95, account_return: -0.05, leverage_from: 'ledger', marking: 'daily' },
+  ...{ leverage: 1, stop: 95, account_return: -0.05 },
   ...{ return_per_notional: -0.05, fees: null, funding: null, ...change },
 })
 

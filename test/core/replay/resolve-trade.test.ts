@@ -26,25 +26,17 @@ const resolved = (change: Partial<Trade>, terms: Partial<TradeTerms> = {}): Reso
 const PER_NOTIONAL = 0.0979
 
 test('the leverage of a trade is first of all the one in the ledger', () => {
-  expect(resolved({ leverage: 3, stop: 90, account_return: 0.0979 })).toMatchObject({
-    leverage: 3,
-    leverage_from: 'ledger',
-    marking: 'daily',
-  })
+  expect(resolved({ leverage: 3, stop: 90, account_return: 0.0979 }).leverage).toBe(3)
 })
 
 test('the leverage of a trade is else the risk over the distance of the stop from the entry', () => {
   // 0.02 * 100 / |100 - 90|.
-  expect(resolved({ stop: 90, account_return: 0.0979 })).toMatchObject({
-    leverage: 0.2,
-    leverage_from: 'stop',
-  })
+  expect(resolved({ stop: 90, account_return: 0.0979 }).leverage).toBe(0.2)
   expect(resolved({ side: 'short', stop: 110 }).leverage).toBe(0.2)
 })
 
 test('the leverage of a trade is else inferred from the account return before costs and funding', () => {
   const inferred = resolved({ account_return: 2 * PER_NOTIONAL })
-  expect(inferred).toMatchObject({ leverage_from: 'account_return', marking: 'daily' })
   expect(inferred.leverage).toBeCloseTo(2, 12)
   expect(inferred.return_per_notional).toBeCloseTo(PER_NOTIONAL, 14)
 })
@@ -55,8 +47,7 @@ test('the leverage of a trade is unknown if the return per notional is too small
   const outside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 1.001), account_return: 0.02 })
   const inside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 0.999), account_return: 0.02 })
   expect(outside.leverage).toBeCloseTo(0.02 / (INFERENCE_MIN_RETURN * 1.001), 10)
-  const unknown = { leverage: null, leverage_from: null, marking: 'realised' }
-  expect(inside).toMatchObject({ ...unknown, account_return: 0.02 })
+  expect(inside).toMatchObject({ leverage: null, account_return: 0.02 })
 })
 
 test('the leverage of a trade is unknown if the account return contradicts the prices, implies more than the cap, or is a ruin', () => {
@@ -64,12 +55,12 @@ test('the leverage of a trade is unknown if the account return contradicts the p
   expect(resolved({ account_return: 16 * PER_NOTIONAL }).leverage).toBeNull()
   expect(resolved({ account_return: 0 }).leverage).toBeNull()
   const ruined = { exit_price: 50, exit_reason: 'liquidation' as const, account_return: -1 } // a floor and no measurement
-  expect(resolved(ruined)).toMatchObject({ leverage: null, marking: 'realised', account_return: -1 })
+  expect(resolved(ruined)).toMatchObject({ leverage: null, account_return: -1 })
 })
 
 test('the leverage of a trade is not taken from a stop that implies more than the cap, or that is at the entry', () => {
-  expect(resolved({ stop: 99.9, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
-  expect(resolved({ stop: 100, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
+  expect(resolved({ stop: 99.9, account_return: PER_NOTIONAL }).leverage).toBeCloseTo(1, 12)
+  expect(resolved({ stop: 100, account_return: PER_NOTIONAL }).leverage).toBeCloseTo(1, 12)
 })
 
 test('the account return is the one in the ledger, exactly', () => {
@@ -105,7 +96,7 @@ test('the account return of an open trade is null', () => {
   const open = { exit_time: null, exit_price: null, exit_reason: null }
   const none = { account_return: null, return_per_notional: null }
   expect(resolved({ ...open, stop: 90 })).toMatchObject({ leverage: 0.2, ...none })
-  expect(resolved(open)).toMatchObject({ leverage: null, marking: 'realised', return_per_notional: null })
+  expect(resolved(open)).toMatchObject({ leverage: null, return_per_notional: null })
 })
 
 test('the return per unit of notional is account return over leverage', () => {

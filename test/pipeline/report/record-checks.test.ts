@@ -22,7 +22,7 @@ const times = <T>(count: number, make: (i: number) => T): T[] =>
 const trade = (i: number, change: Partial<ClosedTrade> = {}): ClosedTrade => ({
   ...{ side: 'long', entry_time: (FIRST + 2 * i) * DAY_MS, entry_price: 100, stop: null, leverage: null },
   ...{ exit_time: (FIRST + 2 * i + 1) * DAY_MS, exit_price: 101, exit_reason: 'signal' },
-  ...{ account_return: 0.01, leverage_from: null, marking: 'realised', return_per_notional: 0.01 },
+  ...{ account_return: 0.01, return_per_notional: 0.01 },
   ...{ fees: null, funding: null, ...change },
 })
 const lost = (i: number) => trade(i, { account_return: -0.01, return_per_notional: -0.01 })

@@ -10,12 +10,15 @@ import {
   type ProgramPerformance,
   type ProgramPreview,
   type ProgramSimulation,
+  programManifest,
+  programPerformance,
+  programPreview,
   type SimulationInput,
 } from '#core/contract/payloads/program.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { DAYS_PER_YEAR } from '#core/figures/series.ts'
 import { type BenchmarkName, benchmarks, cheapestQuartileShare, dcaUpTo } from '#core/program/benchmarks.ts'
-import { deploymentState, type ProgramData, type ProgramPlan, type Rolling } from '#core/program/program.ts'
+import { deploymentState, type ProgramData, type ProgramPlan } from '#core/program/program.ts'
 import {
   averageCost,
   type Deployment,
@@ -24,92 +27,73 @@ import {
   simulate,
 } from '#core/program/simulate.ts'
 import { endOfBars } from '#core/replay/bars.ts'
+import { pick } from '../resource.ts'
 
 /** `/v1/program/preview`: the program in one page. */
-export function renderPreview(data: ProgramData): ProgramPreview {
-  const { plan } = data
-  const simulation = referenceSimulation(data)
-  const comparisons = compare(data, simulation)
-  return {
-    ...recordHead(plan),
-    deployment_state: deploymentState(data),
-    instrument: plan.instrument,
-    window: windowRecord(data),
-    tiers: tierWeights(plan),
-    avg_cost_basis: comparisons.avg_cost_basis,
-    benchmarks: benchmarkRecords(comparisons),
-    pct_capital_cheapest_quartile: quartileShare(data, simulation),
-    pct_deployed: pctDeployed(simulation.totals),
-    rolling: rollingRecord(data.rolling),
-    as_of: asOf(data),
-    tv_status: plan.tv_status,
-  }
-}
+export const renderPreview = (data: ProgramData): ProgramPreview =>
+  pick(factsOf(data), ...fieldsOf(programPreview))
 
 /** `/v1/program`: what the program is. */
-export function renderManifest(data: ProgramData, datasetVersion: string): ProgramManifest {
-  const { plan } = data
-  const simulation = referenceSimulation(data)
+export const renderManifest = (data: ProgramData, dataset_version: string): ProgramManifest =>
+  pick({ ...factsOf(data), dataset_version }, ...fieldsOf(programManifest))
+
+const fieldsOf = <Shape extends object>({ shape }: { readonly shape: Shape }) =>
+  Object.keys(shape) as (keyof Shape)[] // in the order in which they are published
+
+/** What the records say of the program and of its reference basket, each fact under one name. */
+function factsOf(data: ProgramData, simulation = referenceSimulation(data)) {
+  const { plan, bars } = data
+  const { avg_cost_basis, against } = compare(data, simulation)
+  const quartile = cheapestQuartileShare(data, simulation.deployments)
   return {
     ...recordHead(plan),
-    instrument: plan.instrument,
     deployment_state: deploymentState(data),
-    tiers: tierWeights(plan),
+    ...pick(plan, 'instrument', 'contribution_cadence_bars', 'reference_equity_usd', 'tv_status'),
+    costs: pick(plan.costs, 'fee_bps', 'slippage_bps'),
     window: windowRecord(data),
-    contribution_cadence_bars: plan.contribution_cadence_bars,
-    reference_equity_usd: plan.reference_equity_usd,
-    costs: { fee_bps: plan.costs.fee_bps, slippage_bps: plan.costs.slippage_bps },
-    benchmarks: benchmarkRecords(compare(data, simulation)),
+    tiers: plan.tiers.map(tier => pick(tier, 'tier', 'weight')),
+    avg_cost_basis,
+    benchmarks: eachBenchmark(name => pick(against[name], 'value', 'advantage_bps', 'pct_cheaper')),
+    pct_capital_cheapest_quartile: quartile === null ? null : toPercent(quartile),
+    pct_deployed: pctDeployed(simulation.totals),
+    rolling: data.rolling && {
+      windows: data.rolling.windows,
+      win_rate_pct: toPercent(data.rolling.win_rate * 100),
+      median_pct_cheaper: toPercent(data.rolling.median_cheaper * 100),
+    },
+    as_of: bars.t.length === 0 ? null : toIsoInstant(endOfBars(bars)), // warm-up included
     last_deploy_seq: simulation.deployments.length,
-    dataset_version: datasetVersion,
-    tv_status: plan.tv_status,
   }
 }
 
 const referenceSimulation = (data: ProgramData): Simulation =>
   simulate(data, data.plan.contribution_cadence_bars)
 
-const benchmarkRecords = ({ against }: Comparisons): ProgramPreview['benchmarks'] =>
-  eachBenchmark(name => {
-    const { value, advantage_bps, pct_cheaper } = against[name]
-    return { value, advantage_bps, pct_cheaper }
-  })
-
 /**
  * `/v1/program/deploys`: every deployment of the reference basket, ascending. A record depends on nothing
  * after its bar, so a later night appends and never changes one.
  */
 export function renderDeploys(data: ProgramData): ProgramDeploy[] {
-  const { deployments } = referenceSimulation(data)
-  let [deployed, btc] = [0, 0]
-  return deployments.map((deployment, i) => {
-    deployed += deployment.spend
-    btc += deployment.btc
+  const { plan, bars, first } = data
+  const equity = plan.reference_equity_usd
+  let [deployed, bought] = [0, 0]
+  return referenceSimulation(data).deployments.map(({ bar, tier, spend, btc }, i) => {
+    deployed += spend
+    bought += btc
     return {
-      ...deployRecord(data, i + 1, deployment),
+      ...recordHead(plan),
+      seq: i + 1,
+      deploy_id: `${plan.alias}-${i + 1}`,
+      timestamp: toIsoInstant(bars.t[first + bar]! + bars.timeframeMs),
+      tier,
+      price: toSignificant(bars.c[first + bar]!),
+      weight: toSignificant(spend),
+      usd: toSignificant(spend * equity),
+      btc: toSignificant(btc * equity),
       cum_weight: toSignificant(deployed),
-      avg_cost_basis: toSignificant(deployed / btc),
+      avg_cost_basis: toSignificant(deployed / bought),
     }
   })
-}
-
-function deployRecord(
-  { plan, bars, first }: ProgramData,
-  seq: number,
-  { bar, tier, spend, btc }: Deployment,
-) {
-  const equity = plan.reference_equity_usd
-  return {
-    ...recordHead(plan),
-    seq,
-    deploy_id: `${plan.alias}-${seq}`,
-    timestamp: toIsoInstant(bars.t[first + bar]! + bars.timeframeMs),
-    tier,
-    price: toSignificant(bars.c[first + bar]!),
-    weight: toSignificant(spend),
-    usd: toSignificant(spend * equity),
-    btc: toSignificant(btc * equity),
-  }
 }
 
 /**
@@ -164,25 +148,15 @@ function totalsRecord(totals: Holding, equity: number, price: number | null) {
 /** `/v1/program/performance`: the reference basket held against one benchmark. */
 export function renderPerformance(data: ProgramData, benchmark: PerformanceBenchmark): ProgramPerformance {
   const simulation = referenceSimulation(data)
-  const { avg_cost_basis, against } = compare(data, simulation)
-  const { value, pct_cheaper, advantage_bps, btc_vs_benchmark_pct } = against[benchmark]
+  const { value, ...compared } = compare(data, simulation).against[benchmark]
   const growth = moneyWeightedReturn(data, simulation.deployments)
-  return {
-    ...recordHead(data.plan),
-    benchmark,
-    as_of: asOf(data),
-    window: windowRecord(data),
-    avg_cost_basis,
-    benchmark_value: value,
-    pct_cheaper,
-    advantage_bps,
-    pct_capital_cheapest_quartile: quartileShare(data, simulation),
-    pct_deployed: pctDeployed(simulation.totals),
-    btc_vs_benchmark_pct,
+  const record = {
+    ...factsOf(data, simulation),
+    ...{ benchmark, benchmark_value: value, ...compared },
     at_equal_cash: compareAtEqualCash(data, simulation, benchmark),
     money_weighted_return_pct: growth === null ? null : toPercent(growth * 100),
-    rolling: rollingRecord(data.rolling),
   }
+  return pick(record, ...fieldsOf(programPerformance))
 }
 
 /** Growth of e^50 a year, and its inverse: no market has either. */
@@ -242,16 +216,11 @@ export function renderSimulation(
     total_usd_deployed: toSignificant(simulation.totals.deployed * equity_usd),
     total_btc_accumulated: toSignificant(simulation.totals.btc * equity_usd),
     avg_cost_basis: comparisons.avg_cost_basis,
-    benchmarks: eachBenchmark(name => {
-      const { value, pct_cheaper } = comparisons.against[name]
-      return { value, pct_cheaper }
-    }),
+    benchmarks: eachBenchmark(name => pick(comparisons.against[name], 'value', 'pct_cheaper')),
   }
 }
 
 const recordHead = ({ alias }: ProgramPlan) => ({ schema_version: PROGRAM_SCHEMA_VERSION, alias })
-
-const tierWeights = ({ tiers }: ProgramPlan) => tiers.map(({ tier, weight }) => ({ tier, weight }))
 
 function windowRecord({ plan, bars, first }: ProgramData) {
   const start = bars.c[first]
@@ -263,29 +232,11 @@ function windowRecord({ plan, bars, first }: ProgramData) {
   }
 }
 
-/** The close of the newest bar, warm-up included; null if there is none. */
-const asOf = ({ bars }: ProgramData): string | null =>
-  bars.t.length === 0 ? null : toIsoInstant(endOfBars(bars))
-
 const pctDeployed = ({ contributed, deployed }: Holding): number =>
   contributed === 0 ? 0 : toPercent((deployed / contributed) * 100)
 
-function quartileShare(data: ProgramData, { deployments }: Simulation): number | null {
-  const share = cheapestQuartileShare(data, deployments)
-  return share === null ? null : toPercent(share)
-}
-
-const rollingRecord = (rolling: Rolling | null) =>
-  rolling && {
-    windows: rolling.windows,
-    win_rate_pct: toPercent(rolling.win_rate * 100),
-    median_pct_cheaper: toPercent(rolling.median_cheaper * 100),
-  }
-
 // The program beside a benchmark. Everything is computed from the numbers as they are published, so that a client that computes
 // it again from the answer gets the same.
-
-type Comparisons = ReturnType<typeof compare>
 
 function compare(data: ProgramData, simulation: Simulation) {
   const average = published(averageCost(simulation.totals))
