@@ -114,14 +114,7 @@ test('the counts of a process are bounded: the address that was quiet for the lo
   const add = createAddressCounts(60_000, () => 0)
   expect([add('first'), add('first')]).toMatchObject([{ consumedPoints: 1 }, { consumedPoints: 2 }])
   for (let i = 0; i < 10_000; i++) add(`other ${i}`)
-<<<<<<< HEAD
   expect(add('first').consumedPoints).toBe(1)
-})
-
-test('a window that has just begun lasts exactly as long as it is, whatever fraction of a millisecond it began at', () => {
-=======
-  expect(add('first').count).toBe(1)
->>>>>>> tests-a
   const began = 30_006.222
   expect(began + 60_000 - began).toBeGreaterThan(60_000) // binary fractions
   expect(createAddressCounts(60_000, () => began)('first')).toEqual({
