@@ -52,25 +52,29 @@ export async function checkRecords(
   const opened = await openSeals(read, seals, data.window.to)
   const listed = (await ask('/v1/strategies', listing)).map(({ id }) => ({ id, bar_minutes: null }))
   const { seals: chain, live } = liveRecordsOf(opened, seals, listed)
-  const faults: string[] = []
-  const notes: string[] = []
-  for (const { id } of listed) {
-    const found = await compareRecord(ask, id, live.get(id) ?? null, chain).catch(error => ({
-      ...{ faults: [messageOf(error)], notes: [] },
-    }))
-    faults.push(...found.faults)
-    notes.push(...found.notes)
-  }
+  const found: Found = { faults: [], notes: [] }
+  for (const { id } of listed)
+    await compareRecord(found, ask, id, live.get(id) ?? null, chain).catch(error =>
+      found.faults.push(messageOf(error)),
+    )
   const hidden = chain.absent.map(
     id => `${id} was live and is not in the catalogue: its seals alone are known`,
   )
   const summary = `strategies that were live: ${live.size}, not in the catalogue: ${hidden.length}; /live and /trades follow from the seals`
-  return { check: checkOf('live', summary, faults, [...notes, ...hidden]), hidden }
+  return { check: checkOf('live', summary, found.faults, [...found.notes, ...hidden]), hidden }
 }
 
 type Ask = <Data>(path: string, shape: z.ZodType<{ data: Data }>) => Promise<Data>
 
-async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain: SealsRecord) {
+type Found = { readonly faults: string[]; readonly notes: string[] }
+
+async function compareRecord(
+  { faults, notes }: Found,
+  ask: Ask,
+  id: string,
+  own: LiveRecord | null,
+  chain: SealsRecord,
+) {
   const at = (name: string) => `/v1/strategies/${id}/${name}`
   const published = await ask(at('live'), record)
   const rows = await ask(at('trades'), trades)
@@ -92,7 +96,6 @@ async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain
   const differing = differences(follows, published, others)
   const words = liveEntries(input)
   const wrong = rows.findIndex(({ live }, i) => live !== undefined && live !== (words[i] ?? null))
-  const faults: string[] = []
   if (differing.length > 0)
     faults.push(`${at('live')} does not follow from what is opened: ${differing.join(', ')}`)
   const is = `${at('trades')}: trade ${wrong + 1} is ${rows[wrong]?.live}, and ${words[wrong]}`
@@ -101,11 +104,10 @@ async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain
   const { live_since: since, ended_on: end } = follows
   const span = end === null ? `is live since ${since}` : `was live from ${since} to ${end}`
   const counts = `${sealed} by the strategy in time, ${late} late, ${missed} missed, ${halted} halted, ${by_hand} by hand`
-  const summary = `${id} ${span}. Entries: ${judged}, ${counts}; signals of no trade: ${unmatched}`
-  const notes = live === null ? [] : [summary]
+  if (live !== null)
+    notes.push(`${id} ${span}. Entries: ${judged}, ${counts}; signals of no trade: ${unmatched}`)
   if (others.size > 0)
     notes.push(`${at('live')} was made by another release; not compared: ${[...others].join(', ')}`)
-  return { faults, notes }
 }
 
 /** Names of what differs. What only one of the two has is added to `others`: their releases differ. */
