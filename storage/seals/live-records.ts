@@ -10,8 +10,6 @@ import {
 import { gapsOf, type Opened, type OpenedItem, type PublicSeal, startsOf } from './chain.ts'
 import { dateOf, parseItem } from './seal.ts'
 
-type Of<Item> = { readonly alias: string; readonly item: Item }
-
 /**
  * The record of each strategy that was ever live, by id, and that of the chain up to the last opened day. Strategies that are not
  * named have no bars, as those have that left the catalogue.
@@ -22,20 +20,17 @@ export function liveRecordsOf(
   strategies: readonly { readonly id: string; readonly bar_minutes: number | null }[],
 ): { readonly seals: SealsRecord; readonly live: ReadonlyMap<string, LiveRecord> } {
   const signals = Map.groupBy(opened.items.flatMap(toSignal), ({ alias }) => alias)
-  const events = Map.groupBy(opened.items.flatMap(toEvent), ({ alias }) => alias)
-  const ofAll = events.get('*') ?? []
+  const events = opened.items.flatMap(toEvent)
   const barMinutes = new Map(strategies.map(({ id, bar_minutes }) => [id, bar_minutes]))
-  const records = [...new Set([...signals.keys(), ...events.keys()])].sort().map(id => {
-    const record: LiveRecord = {
+  const live = new Map<string, LiveRecord>()
+  for (const id of new Set([...signals.keys(), ...events.map(({ alias }) => alias)].sort())) {
+    const record = {
       bar_minutes: barMinutes.get(id) ?? null,
-      signals: (signals.get(id) ?? []).map(({ item }) => item),
-      events: [...(events.get(id) ?? []), ...(id === '*' ? [] : ofAll)]
-        .sort((a, b) => a.position - b.position)
-        .map(({ item }) => item),
+      signals: (signals.get(id) ?? []).map(({ signal }) => signal),
+      events: events.filter(({ alias }) => alias === id || alias === '*'),
     }
-    return [id, record] as const
-  })
-  const live = new Map(records.filter(([, record]) => isLive(record)))
+    if (isLive(record)) live.set(id, record)
+  }
   const absent = [...live.keys()].filter(id => id !== '*' && !barMinutes.has(id))
   return { seals: { ...toSealsRecord(opened, seals), absent }, live }
 }
@@ -44,23 +39,21 @@ const isLive = ({ signals, events }: LiveRecord): boolean =>
   signals.some(({ mode, action }) => mode === 'LIVE' && action !== 'flat') ||
   events.some(({ event }) => event === 'live')
 
-function toSignal({ n, item, sealedMs, stampedMs }: OpenedItem): Of<LiveSignal>[] {
+function toSignal({ n, item, sealedMs, stampedMs }: OpenedItem) {
   const found = parseItem(item)
   if (found?.kind !== 'signal' || found.signal.is_test) return []
   const { seq, alias, action, mode, timestamp, by = 'unknown' } = found.signal
   const times = { timestamp: Date.parse(timestamp), sealed: sealedMs, stamped: stampedMs }
-  return [{ alias, item: { n, seq, action, mode, by, ...times } }]
+  return [{ alias, signal: { n, seq, action, mode, by, ...times } satisfies LiveSignal }]
 }
 
-function toEvent({ n, item, sealedMs }: OpenedItem, position: number) {
+function toEvent({ n, item, sealedMs }: OpenedItem): LiveEvent[] {
   const found = parseItem(item)
   if (found?.kind !== 'event') return []
   const { alias, at, by, why } = found.event
   const event = LIVE_EVENTS.find(each => each === found.event.event)
   if (event === undefined || alias === null) return []
-  return [
-    { alias, position, item: { n, event, alias, at: Date.parse(at), by, why, sealed: sealedMs } },
-  ] satisfies (Of<LiveEvent> & { position: number })[]
+  return [{ n, event, alias, at: Date.parse(at), by, why, sealed: sealedMs }]
 }
 
 function toSealsRecord(
