@@ -6,7 +6,13 @@ import { SEAL_HEAD_CACHING, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/con
 import { sha256 } from '#storage/digest.ts'
 import { messageOf, tolerate } from '#storage/error-code.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectStore, StoreError } from '#storage/object-store.ts'
+import {
+  IMMUTABLE_JSON,
+  IMMUTABLE_TEXT,
+  type ObjectStore,
+  StoreError,
+  type Stores,
+} from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { type PublicSeal, readNewestSeal, readOriginKeys, readSeal } from '#storage/seals/chain.ts'
 import * as seals from '#storage/seals/seal.ts'
@@ -21,10 +27,8 @@ export const RECORD_AFTER_MS = 5_000
 /** How long after that the public is written: the time of the write says nothing of the work before. */
 export const PUBLISH_AFTER_MS = 15_000
 
-export type SealParts = {
+export type SealParts = Stores & {
   readonly redis: Redis
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
   /** The key of the chain: not the one that signs versions. */
   readonly signer: Signer
   readonly secret: string

@@ -294,25 +294,27 @@ export const lastSeqOf = ({ batch, items }: Pick<SealRecord, 'batch' | 'items'>)
 
 // Openings.
 
-const stamp = z.object({ n: z.int().min(1), at: z.string(), by: z.string() })
+const opening = z.object({
+  // The first line: the key of the day, and the time stamps of its seals that were known then.
+  date: z.string(),
+  day_key: z.string(),
+  stamps: z.array(z.object({ n: z.int().min(1), at: z.string(), by: z.string() })),
+  /** A further line: a seal with items or with a key of its own, or one that cannot be opened, with the reason of the publisher. */
+  lines: z.array(
+    z.union([
+      z.object({
+        n: z.int().min(1),
+        day_key: z.string().optional(),
+        batch: z.string(),
+        items: z.array(z.string()),
+      }),
+      z.object({ n: z.int().min(1), lost: z.string() }),
+    ]),
+  ),
+})
 
-/** The first line of an opening: the key of the day, and the time stamps of its seals that were known then. */
-const openingHead = z.object({ date: z.string(), day_key: z.string(), stamps: z.array(stamp) })
-
-/** A further line: a seal with items or with a key of its own, or one that cannot be opened, with the reason of the publisher. */
-const openingLine = z.union([
-  z.object({
-    n: z.int().min(1),
-    day_key: z.string().optional(),
-    batch: z.string(),
-    items: z.array(z.string()),
-  }),
-  z.object({ n: z.int().min(1), lost: z.string() }),
-])
-
-type OpeningHead = Readonly<z.infer<typeof openingHead>>
-export type OpeningLine = Readonly<z.infer<typeof openingLine>>
-export type Opening = OpeningHead & { readonly lines: readonly OpeningLine[] }
+export type Opening = Readonly<z.infer<typeof opening>>
+export type OpeningLine = Readonly<Opening['lines'][number]>
 
 export const openingText = ({ lines, ...head }: Opening): string =>
   [head, ...lines].map(line => `${JSON.stringify(line)}\n`).join('')
@@ -321,8 +323,6 @@ export const openingText = ({ lines, ...head }: Opening): string =>
 export function parseOpening(bytes: Uint8Array): Opening | null {
   const text = Buffer.from(bytes).toString()
   if (!Buffer.from(text).equals(bytes)) return null // not UTF-8
-  const [first, ...rest] = text.split('\n').slice(0, -1).map(parseJson)
-  const head = openingHead.safeParse(first)
-  const lines = z.array(openingLine).safeParse(rest)
-  return head.success && lines.success ? { ...head.data, lines: lines.data } : null
+  const [head, ...lines] = text.split('\n').slice(0, -1).map(parseJson)
+  return opening.safeParse({ ...Object(head), lines }).data ?? null
 }
