@@ -1,7 +1,8 @@
 // Objects of the public store that the service hands out as they are: proof of the answers, not answers
 // themselves.
 import { z } from 'zod'
-import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } from './artifacts.ts'
+import { toCompactInstant } from '#core/calendar.ts'
+import { documentKey, type VersionDocument } from './artifacts.ts'
 import { manifest } from './manifest.ts'
 import { changes } from './payloads/changes.ts'
 import { list, named, record, records, text, whole } from './payloads/field.ts'
@@ -53,7 +54,8 @@ function fileRoute(definition: Definition): FileRoute {
     statuses: [200, 304],
     mediaType: 'application/json; charset=utf-8',
     proof: null,
-    handler: value => definition.path.slice(1).replace(`{${variable}}`, value),
+    handler: value =>
+      definition.path.slice(1).replace(`{${variable}}`, isVersion ? toCompactInstant(value) : value),
     of: definition.path.startsWith(`/${SEALS_PREFIX}`) ? 'seals' : others,
     refusals: ['not_found', ...(isVersion ? (['gone', 'not_ready'] as const) : []), 'unavailable'],
     ...definition,
@@ -92,7 +94,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Manifest',
     about: 'What a version is, byte for byte: every file with its length and digest.',
     proof: 'manifest',
-    handler: manifestKey,
   }),
   fileRoute({
     id: 'manifest_signature',
@@ -101,7 +102,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Signature of the manifest',
     about: 'Ed25519 signature of the bytes of the manifest, 64 bytes; 404 where versions are not signed.',
     proof: 'signature of manifest',
-    handler: manifestSignatureKey,
   }),
   fileRoute({
     id: 'checksums',
@@ -110,7 +110,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',
     proof: 'SHA256SUMS',
-    handler: version => documentKey(version, 'SHA256SUMS'),
   }),
   fileRoute({
     id: 'data_package',
@@ -119,7 +118,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Data package',
     about: 'The files of a version described as a Frictionless Data Package.',
     proof: 'datapackage.json',
-    handler: version => documentKey(version, 'datapackage.json'),
   }),
   fileRoute({
     id: 'changes',
