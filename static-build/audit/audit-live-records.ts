@@ -11,26 +11,22 @@ import { openSeals, type PublicSeal, type ReadPublic } from '#storage/seals/chai
 import { liveRecordsOf } from '#storage/seals/live-records.ts'
 import { type Check, checkOf } from './check.ts'
 
-const dataset = z.object({
-  data: z.object({ version: z.string(), embargo_days: z.number(), window: z.object({ to: z.string() }) }),
-})
+const end = z.object({ to: z.string() })
+const dataset = z.object({ version: z.string(), embargo_days: z.number(), window: end })
 
 export async function readDataset(read: ReadPublic) {
   const bytes = await read('v1/dataset').catch(() => null) // without a version the service answers 503
-  return dataset.safeParse(parseJson(bytes ?? '')).data?.data ?? null
+  return z.object({ data: dataset }).safeParse(parseJson(bytes ?? '')).data?.data ?? null
 }
 
-const listing = z.object({ data: z.array(z.object({ id: z.string() })) })
-const record = z.object({ data: z.looseObject({ bar_minutes: z.number().nullable() }) })
-const series = z.object({ data: z.array(z.object({ t: z.string(), ret: z.number() })) })
+const listing = z.array(z.object({ id: z.string() }))
+const record = z.looseObject({ bar_minutes: z.number().nullable() })
+const series = z.array(z.object({ t: z.string(), ret: z.number() }))
 const side = z.enum(['long', 'short'])
 const row = z.object({ side, entry_time: z.number(), exit_time: z.number(), live: z.string().nullish() })
-const trades = z.object({ data: z.array(row) })
-const stats = z.object({
-  data: z.object({
-    fund_dd: z.object({ exposure: z.object({ open_since: z.string().nullish() }).nullish() }),
-  }),
-})
+const trades = z.array(row)
+const exposure = z.object({ open_since: z.string().nullish() })
+const stats = z.object({ fund_dd: z.object({ exposure: exposure.nullish() }) })
 
 /**
  * Recomputes what is published of the live record of every strategy from what is opened up to the end of the data; `hidden` names
@@ -45,7 +41,7 @@ export async function checkRecords(
   if (data === null) return { check: checkOf('live', 'not looked at', [none]), hidden: [] }
   const ask: Ask = async (path, shape) => {
     const address = pinnedPath(data.version, path)
-    const found = shape.safeParse(parseJson((await read(address.slice(1))) ?? ''))
+    const found = z.object({ data: shape }).safeParse(parseJson((await read(address.slice(1))) ?? ''))
     if (found.success) return found.data.data
     throw new Error(`${address} is missing or has another form`)
   }
@@ -64,7 +60,7 @@ export async function checkRecords(
   return { check: checkOf('live', summary, found.faults, [...found.notes, ...hidden]), hidden }
 }
 
-type Ask = <Data>(path: string, shape: z.ZodType<{ data: Data }>) => Promise<Data>
+type Ask = <Data>(path: string, shape: z.ZodType<Data>) => Promise<Data>
 
 type Found = { readonly faults: string[]; readonly notes: string[] }
 

@@ -37,11 +37,8 @@ export const NO_DIGEST = Buffer.alloc(32).toString('base64')
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
-const sha256Of = (...parts: readonly (Uint8Array | string)[]): Buffer => {
-  const digest = createHash('sha256')
-  for (const part of parts) digest.update(part)
-  return digest.digest()
-}
+const sha256Of = (...parts: readonly (Uint8Array | string)[]): Buffer =>
+  parts.reduce((digest, part) => digest.update(part), createHash('sha256')).digest()
 
 /** The digest by which the next seal names this one. */
 export const digestOfSeal = (bytes: Uint8Array): string => base64(sha256Of(bytes))
