@@ -16,7 +16,7 @@ import { dateOf, parseItem } from './seal.ts'
  */
 export function liveRecordsOf(
   opened: Opened,
-  seals: readonly PublicSeal[],
+  all: readonly PublicSeal[],
   strategies: readonly { readonly id: string; readonly bar_minutes: number | null }[],
 ): { readonly seals: SealsRecord; readonly live: ReadonlyMap<string, LiveRecord> } {
   const signals = Map.groupBy(opened.items.flatMap(toSignal), ({ alias }) => alias)
@@ -31,8 +31,22 @@ export function liveRecordsOf(
     }
     if (isLive(record)) live.set(id, record)
   }
-  const absent = [...live.keys()].filter(id => id !== '*' && !barMinutes.has(id))
-  return { seals: { ...toSealsRecord(opened, seals), absent }, live }
+  const { openedTo, lost, skipped, stamps } = opened
+  const own = all.filter(({ seal }) => openedTo !== null && dateOf(seal) <= openedTo)
+  const newest = own.at(-1)
+  const seals: SealsRecord = {
+    since: toIsoInstant(all[0]?.seal.fromMs ?? 0),
+    opened_to: openedTo,
+    seals: own.length,
+    newest: newest ? { n: newest.seal.n, digest: newest.digest } : null,
+    gaps: gapsOf(own),
+    lost,
+    skipped,
+    stamped_by: stamps.at(-1)?.by ?? null,
+    origins: startsOf(own).map(({ seal: { origin, n } }) => ({ origin, n })),
+    absent: [...live.keys()].filter(id => id !== '*' && !barMinutes.has(id)),
+  }
+  return { seals, live }
 }
 
 const isLive = ({ signals, events }: LiveRecord): boolean =>
@@ -54,23 +68,4 @@ function toEvent({ n, item, sealedMs }: OpenedItem): LiveEvent[] {
   const event = LIVE_EVENTS.find(each => each === found.event.event)
   if (event === undefined || alias === null) return []
   return [{ n, event, alias, at: Date.parse(at), by, why, sealed: sealedMs }]
-}
-
-function toSealsRecord(
-  { openedTo, lost, skipped, stamps }: Opened,
-  all: readonly PublicSeal[],
-): Omit<SealsRecord, 'absent'> {
-  const seals = all.filter(({ seal }) => openedTo !== null && dateOf(seal) <= openedTo)
-  const newest = seals.at(-1)
-  return {
-    since: toIsoInstant(all[0]?.seal.fromMs ?? 0),
-    opened_to: openedTo,
-    seals: seals.length,
-    newest: newest ? { n: newest.seal.n, digest: newest.digest } : null,
-    gaps: gapsOf(seals),
-    lost,
-    skipped,
-    stamped_by: stamps.at(-1)?.by ?? null,
-    origins: startsOf(seals).map(({ seal: { origin, n } }) => ({ origin, n })),
-  }
 }

@@ -193,14 +193,11 @@ export function parseItem(item: string) {
   return event.success ? ({ kind: 'event', event: event.data } as const) : null
 }
 
-/** The seals of a range that can never be opened; nulls for none. */
-type Lost = { readonly lost_from: number | null; readonly lost_to: number | null }
-
-/** The first items of a new chain: what it follows, what of that is lost, a range an item, and its key if that is another one. */
+/** The first items of a new chain: what it follows, what of that can never be opened, a range an item, and its key if that is another one. */
 export function beginningItems(
   { seal: { n, origin }, digest }: { readonly seal: Seal; readonly digest: string },
   keyId: string,
-  ranges: readonly Lost[],
+  ranges: readonly Readonly<Record<'lost_from' | 'lost_to', number | null>>[],
   order: Pick<SealEvent, 'by' | 'why' | 'at'>,
 ): readonly string[] {
   const item = ({ event, of }: Pick<SealEvent, 'event' | 'of'>) =>
