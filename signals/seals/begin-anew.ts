@@ -18,7 +18,7 @@ import {
 import { assertNoService } from '../log/guard.ts'
 import { askAll } from '../redis/connect.ts'
 import { SEAL_STATE, SEALS } from '../redis/keys.ts'
-import { assertMaySeal, publish, type SealParts, SealRefusedError, toNextRecord } from './sealer.ts'
+import { assertMaySeal, publish, refusalOf, type SealParts, toNextRecord } from './sealer.ts'
 
 /**
  * Writes the record of the next seal, under a new origin: its first item names the chain before, and what of that can never be
@@ -50,11 +50,8 @@ export async function beginAnew(parts: SealParts, why: string, by: string) {
 
 /** A new origin alarms every reader: no chain gets one that can go on. */
 async function assertStuck(parts: SealParts): Promise<void> {
-  const may = await assertMaySeal(parts).catch((error: unknown) => {
-    if (error instanceof SealRefusedError) return null
-    throw error
-  })
-  if (may?.newest == null) return
+  const may = await assertMaySeal(parts).catch(refusalOf)
+  if (typeof may === 'string' || may.newest === null) return
   const { newest, pending } = may
   const isPending = pending !== null && pending.origin !== newest.seal.origin
   throw new Error(

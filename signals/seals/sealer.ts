@@ -41,6 +41,12 @@ export class SealRefusedError extends Error {
   override readonly name = 'SealRefusedError'
 }
 
+/** Why the sealer refuses. Throws any other error. */
+export function refusalOf(error: unknown): string {
+  if (error instanceof SealRefusedError) return error.message
+  throw error
+}
+
 const ANEW = 'if there is none, `highwater seals begin-anew --reason TEXT` goes on without'
 const bring = (what: string) => `bring back the newest copy of ${what}; ${ANEW}`
 
