@@ -7,6 +7,8 @@ import { partFigures } from './performance.ts'
 import { DAYS_PER_YEAR, FEWEST_DAYS, type Series } from './series.ts'
 import type { Position } from './trade-statistics.ts'
 
+export const LIVE_EVENTS = ['live', 'ended', 'halt', 'resume'] as const
+
 /** What was opened of a strategy, in the order of the chain. Times are epoch milliseconds; `sealed` is `to` of seal `n`. */
 export type OpenedSignals = {
   /** Length of its bars; null without bars. */
@@ -21,7 +23,7 @@ export type OpenedSignals = {
   })[]
   /** `alias` is the strategy, or `*` for all. */
   readonly events: readonly (Sealed & {
-    readonly event: 'live' | 'ended' | 'halt' | 'resume'
+    readonly event: (typeof LIVE_EVENTS)[number]
     readonly alias: string
     readonly at: number
     readonly why: string | null

@@ -1,9 +1,10 @@
 // Recomputes live records from opened seals and public answers.
 import { z } from 'zod'
 import { parseIsoDate } from '#core/calendar.ts'
+import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import type { LiveRecord, SealsRecord } from '#core/dataset/live-record.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
+import type { OpenedSignals } from '#core/figures/live-figures.ts'
 import { type LiveInput, liveEntries, liveFigures } from '#core/figures/live-figures.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
@@ -68,7 +69,7 @@ async function compareRecord(
   { faults, notes }: Found,
   ask: Ask,
   id: string,
-  own: LiveRecord | null,
+  own: OpenedSignals | null,
   chain: SealsRecord,
 ) {
   const at = (name: string) => `/v1/strategies/${id}/${name}`

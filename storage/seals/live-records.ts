@@ -1,12 +1,7 @@
 // What was opened, as the live record of each strategy and of the chain.
 import { toIsoInstant } from '#core/calendar.ts'
-import {
-  LIVE_EVENTS,
-  type LiveEvent,
-  type LiveRecord,
-  type LiveSignal,
-  type SealsRecord,
-} from '#core/dataset/live-record.ts'
+import type { SealsRecord } from '#core/contract/payloads/live.ts'
+import { LIVE_EVENTS, type OpenedSignals } from '#core/figures/live-figures.ts'
 import { gapsOf, type Opened, type OpenedItem, type PublicSeal, startsOf } from './chain.ts'
 import { dateOf, parseItem } from './seal.ts'
 
@@ -18,11 +13,11 @@ export function liveRecordsOf(
   opened: Opened,
   all: readonly PublicSeal[],
   strategies: readonly { readonly id: string; readonly bar_minutes: number | null }[],
-): { readonly seals: SealsRecord; readonly live: ReadonlyMap<string, LiveRecord> } {
+): { readonly seals: SealsRecord; readonly live: ReadonlyMap<string, OpenedSignals> } {
   const signals = Map.groupBy(opened.items.flatMap(toSignal), ({ alias }) => alias)
   const events = opened.items.flatMap(toEvent)
   const barMinutes = new Map(strategies.map(({ id, bar_minutes }) => [id, bar_minutes]))
-  const live = new Map<string, LiveRecord>()
+  const live = new Map<string, OpenedSignals>()
   for (const id of new Set([...signals.keys(), ...events.map(({ alias }) => alias)].sort())) {
     const record = {
       bar_minutes: barMinutes.get(id) ?? null,
@@ -49,7 +44,7 @@ export function liveRecordsOf(
   return { seals, live }
 }
 
-const isLive = ({ signals, events }: LiveRecord): boolean =>
+const isLive = ({ signals, events }: OpenedSignals): boolean =>
   signals.some(({ mode, action }) => mode === 'LIVE' && action !== 'flat') ||
   events.some(({ event }) => event === 'live')
 
@@ -58,10 +53,10 @@ function toSignal({ n, item, sealedMs, stampedMs }: OpenedItem) {
   if (found?.kind !== 'signal' || found.signal.is_test) return []
   const { seq, alias, action, mode, timestamp, by = 'unknown' } = found.signal
   const times = { timestamp: Date.parse(timestamp), sealed: sealedMs, stamped: stampedMs }
-  return [{ alias, signal: { n, seq, action, mode, by, ...times } satisfies LiveSignal }]
+  return [{ alias, signal: { n, seq, action, mode, by, ...times } }]
 }
 
-function toEvent({ n, item, sealedMs }: OpenedItem): LiveEvent[] {
+function toEvent({ n, item, sealedMs }: OpenedItem) {
   const found = parseItem(item)
   if (found?.kind !== 'event') return []
   const { alias, at, by, why } = found.event

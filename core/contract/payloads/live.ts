@@ -1,6 +1,6 @@
 // Payload of `/v1/strategies/{sid}/live`: what was sealed while the strategy was live, and what follows from it.
 import { z } from 'zod'
-import { LIVE_WORDS } from '#core/figures/live-figures.ts'
+import { LIVE_EVENTS, LIVE_WORDS } from '#core/figures/live-figures.ts'
 import {
   isoDate,
   list,
@@ -11,6 +11,7 @@ import {
   records,
   text,
   textOrNull,
+  type ValueOf,
   whole,
   word,
 } from './field.ts'
@@ -106,7 +107,7 @@ export const liveData = () =>
       origins: records('Chains that follow one another.', { origin: text('Name.'), n: whole('First seal.') }),
     }),
     events: records('Orders for this strategy, or for all, in the order of the seals.', {
-      event: word('What was ordered.', ['live', 'ended', 'halt', 'resume']),
+      event: word('What was ordered.', LIVE_EVENTS),
       alias: text('The strategy, or `*` for all.'),
       at: time('When, by the clock of the publisher.'),
       why: textOrNull('Why, as stated.'),
@@ -138,3 +139,6 @@ export const liveData = () =>
         'Q: by nearest rank.',
     ),
   })
+
+/** The chain, as far as it is opened. Instants and dates are ISO. */
+export type SealsRecord = NonNullable<ValueOf<ReturnType<typeof liveData>>['seals']>
