@@ -3,28 +3,22 @@ import pMap from 'p-map'
 import { openingKey, SEALS_PREFIX, sealAnchorKey, sealKey } from '#core/contract/seals.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
-import { readDocument } from '#storage/json-bytes.ts'
 import { immutableHeaders, type ObjectStore, type Stores } from '#storage/object-store.ts'
-import {
-  beginningsOf,
-  chainFaults,
-  openSeals,
-  type PublicSeal,
-  readSeals,
-  startsOf,
-} from '#storage/seals/chain.ts'
+import { chainFaults, openSeals, type PublicSeal, readSeals, startsOf } from '#storage/seals/chain.ts'
 import { liveRecordsOf } from '#storage/seals/live-records.ts'
 import {
+  beginningsOf,
   dateOf,
   isRecordOf,
   lastSeqOf,
+  lossOf,
   type Opening,
   type OpeningLine,
   openingText,
   parseBatch,
+  readRecord,
   recordKey,
   type SealRecord,
-  sealRecord,
 } from '#storage/seals/seal.ts'
 import { readTimeStamp } from '#storage/time-stamps.ts'
 
@@ -46,7 +40,7 @@ export async function openDays(stores: Stores, until: string): Promise<void> {
   const due = [...days].filter(([date]) => date <= until && !done.has(openingKey(date)))
   if (due.length === 0) return
   const stamped = new Set(await store.list(`${SEALS_PREFIX}anchors/`))
-  const starts = await pMap(startsOf(seals), each => readRecord(privateStore, each))
+  const starts = await pMap(startsOf(seals), each => readOwn(privateStore, each))
   const begun = starts.flatMap(start => beginningsOf(start?.items.map(item => ({ n: start.n, item })) ?? []))
   for (const [date, own] of due) {
     const opening = await openingOf(stores, own, date, stamped, begun)
@@ -57,8 +51,8 @@ export async function openDays(stores: Stores, until: string): Promise<void> {
 
 /** A sealer that was killed between a record and its seal finishes it when it starts. */
 async function assertOver(privateStore: ObjectStore, n: number, until: string): Promise<void> {
-  const record = await readDocument(privateStore, recordKey(n), sealRecord)
-  if (record == null || dateOf({ toMs: Date.parse(record.to) }) > until) return
+  const record = await readRecord(privateStore, n)
+  if (record === null || dateOf({ toMs: Date.parse(record.to) }) > until) return
   throw new Error(
     `seal ${n} has a record and is not published, so ${record.to.slice(0, 10)} cannot be opened: start \`highwater serve signals\`, ` +
       'which publishes it, and build again',
@@ -72,13 +66,13 @@ async function openingOf(
   stamped: ReadonlySet<string>,
   begun: ReturnType<typeof beginningsOf>,
 ): Promise<Opening> {
-  const records = await pMap(own, each => readRecord(privateStore, each), { concurrency: READS_AT_ONCE })
+  const records = await pMap(own, each => readOwn(privateStore, each), { concurrency: READS_AT_ONCE })
   const day_key = records.find(record => record !== null)?.day_key ?? ''
   const lines: OpeningLine[] = []
   let before: SealRecord | null = null // the first seal of a day always has a line, so that an opening can be read alone
   for (const [i, record] of records.entries()) {
     const { n } = own[i]!.seal
-    const lost = begun.find(each => n < each.n && each.from <= n && n <= each.to)
+    const lost = lossOf(n, begun)
     if (lost !== undefined) lines.push({ n, lost: lost.why })
     else if (record === null)
       throw new Error(
@@ -110,8 +104,8 @@ async function readStamp(store: ObjectStore, { seal: { n }, bytes }: PublicSeal)
 }
 
 /** The record of a seal, null if there is none that fits. */
-async function readRecord(privateStore: ObjectStore, seal: PublicSeal): Promise<SealRecord | null> {
-  const record = await readDocument(privateStore, recordKey(seal.seal.n), sealRecord)
+async function readOwn(privateStore: ObjectStore, seal: PublicSeal): Promise<SealRecord | null> {
+  const record = await readRecord(privateStore, seal.seal.n)
   return record && isRecordOf(record, seal) ? record : null
 }
 

@@ -1,12 +1,6 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import { documentKey, manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
-import {
-  type Artifact,
-  type CurrentVersion,
-  type Effort,
-  MANIFEST_VERSION,
-  type Manifest,
-} from '#core/contract/manifest.ts'
+import { type Artifact, type Effort, MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
 import { type Entered, effectiveInstant, isLongBefore } from '#core/dataset/entered.ts'
 import { withPublications } from '#core/dataset/publication.ts'
 import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
@@ -19,14 +13,7 @@ import { tolerate } from '#storage/error-code.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { switchNginx } from '#storage/nginx-files.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON, type ObjectStore, type Stores } from '#storage/object-store.ts'
-import {
-  appendEntry,
-  deriveHint,
-  firstTimes,
-  type LoggedEntry,
-  readHead,
-  readLog,
-} from '#storage/pointer-log.ts'
+import { appendEntry, deriveHint, firstTimes, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps } from '#storage/time-stamps.ts'
 import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
@@ -147,10 +134,6 @@ const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {
   })
   return Object.fromEntries(entries) as SnapshotBytes // the same keys
 }
-
-/** The version that is served now, or null if nothing was published yet. */
-export const currentVersionOf = async (store: ObjectStore): Promise<CurrentVersion | null> =>
-  (await readHead(store))?.entry ?? null
 
 /** The manifest comes last: it means complete. */
 async function writeManifest(

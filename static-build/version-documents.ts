@@ -129,8 +129,7 @@ function titlesOf({ route, params }: CanonicalAnswer): object {
  * units to additional properties.
  */
 function toTable(route: DatasetRoute, format: Format, columns: readonly string[]): object {
-  const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
-  const fields = Object.entries(properties).flatMap(([name, column]) =>
+  const fields = columnsOf(dataSchema(route)).flatMap(([name, column]) =>
     column.additionalProperties === undefined
       ? [toField(name, column, format)]
       : columns.map(id => toWideField(id, name, column)),
@@ -167,40 +166,20 @@ const UNITS: Readonly<Record<string, string>> = {
 /** Instants: a number in text, a timestamp in the binary formats, which know their unit. */
 const INSTANTS: readonly string[] = ['entry_time', 'exit_time']
 
-const property = z.object({
-  type: z.string(),
-  isNullable: z.boolean().optional(),
-  format: z.string().optional(),
-  description: z.string().optional(),
-  enum: z.array(z.string()).optional(),
-  additionalProperties: z.object({ type: z.string() }).optional().catch(undefined),
-})
+type Column = z.core.JSONSchema.BaseSchema & { readonly isNullable?: boolean }
 
-const nullable = z
-  .object({ anyOf: z.tuple([property, z.unknown()]) })
-  .transform(({ anyOf: [column] }) => ({ ...column, isNullable: true }))
-
-const rowObject = z.object({ properties: z.record(z.string(), property.or(nullable)) })
-
-/** The payload of a table is a list of rows, or holds one under `rows`. */
-const tablePayload = z.union([
-  z.object({ items: rowObject }).transform(({ items }) => items),
-  z
-    .object({ properties: z.object({ rows: z.object({ items: rowObject }) }) })
-    .transform(({ properties }) => properties.rows.items),
-])
-
-/** A schema with its named parts in their places: rows have a name of their own in the OpenAPI document. */
-const unnamed = ({ $defs = {}, ...schema }: z.core.JSONSchema.BaseSchema): unknown =>
-  JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
-    const { data: ref } = reference.safeParse(value)
-    return ref === undefined ? value : unnamed({ $defs, ...$defs[ref.$ref.replace('#/$defs/', '')] })
+/** The columns of a table by name: its payload is a list of rows, or holds one under `rows`. */
+function columnsOf(payload: z.ZodType): readonly (readonly [name: string, column: Column])[] {
+  const rows = payload instanceof z.ZodArray ? payload : (payload as z.ZodObject).shape.rows
+  const { shape } = (rows as z.ZodArray<z.ZodObject>).element
+  return Object.entries(shape).map(([name, field]) => {
+    const { anyOf, ...column } = z.toJSONSchema(field, { io: 'output' })
+    return [name, anyOf === undefined ? column : { ...Object(anyOf[0]), isNullable: true }] // or null
   })
-
-const reference = z.object({ $ref: z.string() })
+}
 
 /** What is undefined here is left out of the JSON. */
-function toField(name: string, column: z.infer<typeof property>, format: Format) {
+function toField(name: string, column: Column, format: Format) {
   const type = typeOf(name, column, format)
   const unit = type === 'datetime' ? undefined : UNITS[name]
   return {
@@ -224,14 +203,14 @@ const utcFields = (fields: readonly { readonly name: string; readonly descriptio
     }))
 
 /** Not required: a strategy has no value before its inception, and an instrument none where no strategy is on it. */
-const toWideField = (id: string, name: string, { description }: z.infer<typeof property>) => ({
+const toWideField = (id: string, name: string, { description }: Column) => ({
   name: id,
   type: 'number',
   description,
   unit: UNITS[name],
 })
 
-function typeOf(name: string, { type, format: wireFormat }: z.infer<typeof property>, format: Format) {
+function typeOf(name: string, { type, format: wireFormat }: Column, format: Format) {
   if (wireFormat === 'date') return format === 'csv' ? 'date' : 'datetime'
   if (INSTANTS.includes(name)) return format === 'csv' ? 'integer' : 'datetime'
   return type === 'number' ? 'number' : 'string'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import { isFull, tolerate } from './error-code.ts'
-import { readDocument } from './json-bytes.ts'
+import { readDocument, toAnswerBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
 
 const lockRecord = z.object({
@@ -126,9 +126,7 @@ const isHeld = (record: LockRecord, world: LockWorld): boolean => {
 }
 
 const toRecord = (world: LockWorld, released: boolean): Uint8Array =>
-  new TextEncoder().encode(
-    JSON.stringify({ ...world.holder, heartbeat_ms: world.now(), released } satisfies LockRecord),
-  )
+  toAnswerBytes({ ...world.holder, heartbeat_ms: world.now(), released } satisfies LockRecord)
 
 async function readRecord(store: ObjectStore, key: string): Promise<LockRecord | null> {
   const record = await readDocument(store, key, lockRecord)

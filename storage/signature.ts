@@ -8,7 +8,7 @@ import {
 } from 'node:crypto'
 import { KEYS_KEY, type PublicKeys, publicKeys } from '#core/contract/file-routes.ts'
 import { sha256 } from './digest.ts'
-import { parseJson, toJsonBytes } from './json-bytes.ts'
+import { readDocument, toJsonBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /** What signs manifests and pointer entries. The key itself is never printed. */
@@ -67,10 +67,9 @@ export const newPrivateKeyPem = (): string =>
 
 /** The published keys, oldest first; none if nothing was signed. Throws if the object is damaged, or a key has another's name. */
 export async function readKeys(store: ObjectStore): Promise<PublicKeys['keys']> {
-  const bytes = await store.read(KEYS_KEY)
-  if (bytes === null) return []
-  const parsed = publicKeys.safeParse(parseJson(bytes))
-  if (parsed.success && parsed.data.keys.every(isKey)) return parsed.data.keys
+  const found = await readDocument(store, KEYS_KEY, publicKeys)
+  if (found === null) return []
+  if (found?.keys.every(isKey)) return found.keys
   throw new Error(
     `${store.url}/${KEYS_KEY} is no list of Ed25519 public keys with their ids: restore it from a copy, and run the ` +
       'command again',

@@ -11,16 +11,12 @@ import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts
 import { lastDayOf, missingBars } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import { openDays, withLiveRecords } from '#static-build/open-days.ts'
-import {
-  currentVersionOf,
-  type Published,
-  type PublishOrder,
-  publishVersion,
-} from '#static-build/publish-version.ts'
+import { type Published, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore } from '#storage/open-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
 import { findManifest } from '#storage/published-files.ts'
 import { assertCreatesOnce } from '#storage/write-once.ts'
 import { type BuildOrder, plannedVersion } from '../options/build-options.ts'
@@ -196,8 +192,8 @@ async function assertNotOlder(
   store: ObjectStore,
   build: { readonly version: string; readonly windowEnd: string; readonly isNamed: boolean },
 ): Promise<void> {
-  const current = await currentVersionOf(store)
-  if (current === null) return
+  const current = (await readHead(store))?.entry
+  if (current === undefined) return
   if (build.version < current.version)
     throw new Error(
       `the version ${build.version} is older than the served version ${current.version}: use a later --version`,

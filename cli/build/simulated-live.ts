@@ -2,7 +2,7 @@
 // signals are those of a replay of its modules, and `simulated-live.json` has what went wrong. The same bytes at every run.
 import pMap from 'p-map'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
-import { openingKey, SEAL_HEAD_CACHING, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
+import { SEAL_HEAD_CACHING, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { barAt } from '#core/replay/bars.ts'
 import { heldAfter } from '#core/replay/held.ts'
@@ -16,6 +16,7 @@ import { strategy as larch } from '#pipeline/sample/template/strategies/larch.ts
 import { SAMPLE_AS_OF, SAMPLE_COSTS } from '#pipeline/sample/write-sample-book.ts'
 import { signalsOf } from '#signals/live/signals-of.ts'
 import { testContent } from '#signals/outbox/test-fire.ts'
+import { openDays } from '#static-build/open-days.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type Stores } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
@@ -58,11 +59,13 @@ export async function sealSimulatedWeeks({ store, privateStore }: Stores, market
     [seals.keyOfOrigin(SIMULATED_ORIGIN), Buffer.from(SIGNER.publicKeyPem)],
     ...[sealed[0]!, over.at(-1)!, last].map(({ record, bytes }) => [sealKey(record.n), bytes] as const),
     ...days.map(([day, all]) => [sealDayKey(day), Buffer.concat(all.map(({ bytes }) => bytes))] as const),
-    ...days.map(([day, all]) => [openingKey(day), Buffer.from(openingOf(day, all))] as const),
   ]
   await pMap(files, ([key, bytes]) => writeOnce(store, key, bytes, IMMUTABLE_TEXT), { concurrency: 16 })
   await writeOnce(privateStore, seals.recordKey(last.record.n), toJsonBytes(last.record), IMMUTABLE_JSON)
   await store.replace(SEAL_HEAD_KEY, last.bytes, { ...IMMUTABLE_TEXT, cache_control: SEAL_HEAD_CACHING })
+  const records = new Map(sealed.map(({ record }) => [seals.recordKey(record.n), toJsonBytes(record)]))
+  const read = async (key: string) => records.get(key) ?? null
+  await openDays({ store, privateStore: { ...privateStore, read } }, days.at(-1)![0])
 }
 
 /**
@@ -147,11 +150,4 @@ function sealAll(happened: readonly Happened[]): readonly Sealed[] {
     ;[prev, from] = [seals.digestOfSeal(bytes), to]
   }
   return sealed
-}
-
-/** The first seal of a day has a line in any case, so that an opening can be read alone. */
-function openingOf(date: string, all: readonly Sealed[]): string {
-  const listed = all.filter(({ record }, i) => i === 0 || record.items.length > 0)
-  const lines = listed.map(({ record: { n, batch, items } }) => ({ n, batch, items }))
-  return seals.openingText({ date, day_key: seals.dayKeyOf(SECRET, date), stamps: [], lines })
 }

@@ -4,7 +4,7 @@ import { sealAnchorKey } from '#core/contract/seals.ts'
 import { MAIN_OPERATOR } from '#signals/operators/tokens.ts'
 import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { beginAnew } from '#signals/seals/begin-anew.ts'
-import { assertMaySeal, SealRefusedError } from '#signals/seals/sealer.ts'
+import { assertMaySeal, refusalOf } from '#signals/seals/sealer.ts'
 import { readNewestSeal } from '#storage/seals/chain.ts'
 import { recordKey } from '#storage/seals/seal.ts'
 import { createSigner } from '#storage/signature.ts'
@@ -89,11 +89,6 @@ function printStatus(status: Status, { print }: Runtime['terminal']): void {
   print(anchored_to ? `the newest with a time stamp is ${anchored_to}` : 'no seal has a time stamp')
   print(refused ?? 'the private store and Redis agree with it: the next one can be made')
   if (refused === null && Number(age_seconds) > IDLE_SECONDS) print('no service seals: is one running?')
-}
-
-function refusalOf(error: unknown): string {
-  if (error instanceof SealRefusedError) return error.message
-  throw error
 }
 
 const defineBeginAnew = define(

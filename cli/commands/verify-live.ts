@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { auditLive, parseReceipts, seenChain } from '#static-build/audit/audit-live.ts'
 import { createHttpReader } from '#static-build/audit/reader.ts'
-import { codeOf, messageOf } from '#storage/error-code.ts'
+import { ifThere, messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { define, flag, type OptionsOf, option, repeated } from '../options/command.ts'
 import { assertSound, printChecks } from '../print/verify-report.ts'
@@ -72,10 +72,7 @@ async function verifyLive(options: OptionsOf<typeof OPTIONS>, runtime: Runtime, 
 }
 
 async function readState(path: string) {
-  const text = await readFile(path, 'utf8').catch(error => {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  })
+  const text = await ifThere(readFile(path, 'utf8'), null)
   const parsed = seenChain.safeParse(parseJson(text ?? ''))
   if (text === null || parsed.success) return parsed.data ?? null
   throw new Error(`${path} is not a state of \`highwater verify-live\`: name another file with --state`)

@@ -73,7 +73,7 @@ function seal(
   const { environment, runtime, secrets } = order
   const { ANCHOR_COMMAND: command, ANCHOR_EVERY: every } = environment
   const stopped = new AbortController()
-  void runSealer({
+  const sealing = runSealer({
     ...{ redis, store, privateStore, hasLease, onError, now: clock.now, stop: stopped.signal },
     ...{ signer: createSigner(secrets.sealKey), secret: secrets.sealSecret },
     assertClock: () => assertClock(redis, clock.now),
@@ -85,7 +85,10 @@ function seal(
       await store.create(sealAnchorKey(of), await prove(command, sha256(bytes), runtime), IMMUTABLE_BYTES)
     },
   })
-  started.add(() => stopped.abort())
+  started.add(() => {
+    stopped.abort()
+    return sealing
+  })
 }
 
 function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
@@ -113,6 +116,8 @@ function listenToOperator(open: OpenSignals, started: Started) {
   const { metrics, diskUsed, copyAudit, onAnswered, onError } = open
   const { environment, secrets, runtime } = order
   const { HOST, OPERATOR_PORT, OPERATOR_URL } = environment
+  let copying: unknown
+  started.add(() => copying)
   const parts = {
     ...{ redis, clock, registering, diskUsed, onAnswered, onError },
     token: secrets.operatorToken,
@@ -131,7 +136,9 @@ function listenToOperator(open: OpenSignals, started: Started) {
     metrics: metrics.read,
     onFired: metrics.onFired,
     pause: sleep,
-    onAction: () => void copyAudit().catch(onError), // what fails is copied by the next look
+    onAction: () => {
+      copying = copyAudit().catch(onError) // what fails is copied by the next look
+    },
     onGuessing: alerts.onGuessing,
   }
   return started.listen('OPERATOR_PORT', listenOperator(parts, HOST, OPERATOR_PORT))

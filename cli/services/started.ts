@@ -20,10 +20,16 @@ export function createStarted() {
       ends.push(server.close)
       return server
     },
-    /** Does something again and again, until the end. */
+    /** Does something again and again, until the end, which waits for the last time. */
     every(ms: number, act: () => unknown): void {
-      const timer = setInterval(act, ms)
-      ends.push(() => clearInterval(timer))
+      let acting: unknown
+      const timer = setInterval(() => {
+        acting = act()
+      }, ms)
+      ends.push(() => {
+        clearInterval(timer)
+        return acting
+      })
     },
     /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */
     async endAll(): Promise<void> {

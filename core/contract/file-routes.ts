@@ -1,21 +1,14 @@
 // Objects of the public store that the service hands out as they are: proof of the answers, not answers
 // themselves.
 import { z } from 'zod'
-import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } from './artifacts.ts'
+import { toCompactInstant } from '#core/calendar.ts'
+import { documentKey, type VersionDocument } from './artifacts.ts'
 import { manifest } from './manifest.ts'
 import { changes } from './payloads/changes.ts'
 import { list, named, record, records, text, whole } from './payloads/field.ts'
-import { anchorKey, CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } from './pointer.ts'
+import { currentHint, pointerEntry } from './pointer.ts'
 import { type Route, variablesOf } from './route.ts'
-import {
-  openingKey,
-  SEAL_HEAD_KEY,
-  SEALS_PREFIX,
-  sealAnchorKey,
-  sealDayKey,
-  sealKey,
-  sealKeyKey,
-} from './seals.ts'
+import { SEALS_PREFIX } from './seals.ts'
 
 export const KEYS_KEY = 'v1/keys.json'
 
@@ -46,10 +39,10 @@ type Proof = 'seals' | 'entry' | 'signature of entry' | 'manifest' | 'signature 
 const BINARY = { data: z.string().meta({ format: 'binary' }), mediaType: 'application/octet-stream' }
 const TEXT = { data: z.string(), mediaType: 'text/plain; charset=utf-8' }
 
-type Definition = Pick<FileRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
-  Partial<Pick<FileRoute, 'mediaType' | 'proof'>>
+type Definition = Pick<FileRoute, 'id' | 'path' | 'title' | 'about' | 'data'> &
+  Partial<Pick<FileRoute, 'mediaType' | 'proof' | 'handler'>>
 
-/** A file of JSON, if it has no other media type. */
+/** A file of JSON, if it has no other media type, under the key that is its path, if it has no other. */
 function fileRoute(definition: Definition): FileRoute {
   const [variable] = variablesOf(definition.path)
   const isVersion = variable === 'version'
@@ -61,6 +54,8 @@ function fileRoute(definition: Definition): FileRoute {
     statuses: [200, 304],
     mediaType: 'application/json; charset=utf-8',
     proof: null,
+    handler: value =>
+      definition.path.slice(1).replace(`{${variable}}`, isVersion ? toCompactInstant(value) : value),
     of: definition.path.startsWith(`/${SEALS_PREFIX}`) ? 'seals' : others,
     refusals: ['not_found', ...(isVersion ? (['gone', 'not_ready'] as const) : []), 'unavailable'],
     ...definition,
@@ -99,7 +94,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Manifest',
     about: 'What a version is, byte for byte: every file with its length and digest.',
     proof: 'manifest',
-    handler: manifestKey,
   }),
   fileRoute({
     id: 'manifest_signature',
@@ -108,7 +102,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Signature of the manifest',
     about: 'Ed25519 signature of the bytes of the manifest, 64 bytes; 404 where versions are not signed.',
     proof: 'signature of manifest',
-    handler: manifestSignatureKey,
   }),
   fileRoute({
     id: 'checksums',
@@ -117,7 +110,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',
     proof: 'SHA256SUMS',
-    handler: version => documentKey(version, 'SHA256SUMS'),
   }),
   fileRoute({
     id: 'data_package',
@@ -126,7 +118,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Data package',
     about: 'The files of a version described as a Frictionless Data Package.',
     proof: 'datapackage.json',
-    handler: version => documentKey(version, 'datapackage.json'),
   }),
   fileRoute({
     id: 'changes',
@@ -145,7 +136,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     about:
       'An entry of the append-only log of which version was served when: 0000000001, 0000000002 and so on.',
     proof: 'entry',
-    handler: seq => `${POINTER_PREFIX}${seq}.json`,
   }),
   fileRoute({
     id: 'pointer_signature',
@@ -154,7 +144,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Signature of a pointer entry',
     about: 'Ed25519 signature of the pointer entry whose bytes have this SHA-256, 64 bytes.',
     proof: 'signature of entry',
-    handler: signatureKey,
   }),
   fileRoute({
     id: 'pointer_anchor',
@@ -164,7 +153,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     about:
       'Proof of an authority of when the pointer entry was there whose bytes have this SHA-256: a reply of RFC 3161, or what ' +
       'else the operator uses; 404 where there is none.',
-    handler: anchorKey,
   }),
   fileRoute({
     id: 'current',
@@ -173,7 +161,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Newest pointer entry',
     about:
       'Number and version of the newest pointer entry when it was written; look for the entries after it until one is missing.',
-    handler: () => CURRENT_KEY,
   }),
   fileRoute({
     id: 'keys',
@@ -190,7 +177,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Newest seal',
     about:
       'The newest seal of live signals when it was written; look for those after it until one is missing.',
-    handler: () => SEAL_HEAD_KEY,
   }),
   fileRoute({
     id: 'seal',
@@ -201,7 +187,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
       'A signed note (C2SP) of constant length which commits the publisher to the live signals of ten minutes and says nothing ' +
       'about them: 000000001, 000000002 and so on. Where a day has a file, only the first seal of all need be here.',
     proof: 'seals',
-    handler: n => sealKey(Number(n)),
   }),
   fileRoute({
     id: 'seals_of_day',
@@ -210,7 +195,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Seals of a day',
     about: 'The seals that end on a UTC day, one after the other; 404 until the day is over.',
     proof: 'seals',
-    handler: sealDayKey,
   }),
   fileRoute({
     id: 'seal_opening',
@@ -221,7 +205,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
       'What was sealed on a UTC day: its key and time stamps, then the batch and the items of each seal that has some. 404 until a ' +
       'version of the data has the day.',
     mediaType: 'application/jsonl',
-    handler: openingKey,
   }),
   fileRoute({
     id: 'seal_anchor',
@@ -230,7 +213,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Time stamp of a seal',
     about:
       'Proof of an authority of when a seal was there, like that of a pointer entry; 404 where there is none.',
-    handler: n => sealAnchorKey(Number(n)),
   }),
   fileRoute({
     id: 'seal_key',
@@ -239,7 +221,6 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Key of seals',
     about: 'The public Ed25519 key with this id, which an origin of seals names.',
     mediaType: 'application/x-pem-file',
-    handler: sealKeyKey,
   }),
 ]
 

@@ -1,13 +1,14 @@
 import type { DatasetPayload } from '#core/contract/payloads/dataset.ts'
+import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import type { Basis, StrategyPayload } from '#core/contract/payloads/strategy.ts'
 import type { Book } from '#core/figures/book.ts'
 import type { CorrelationMatrix } from '#core/figures/correlation.ts'
 import type { FigureBlock } from '#core/figures/figure.ts'
+import type { OpenedSignals } from '#core/figures/live-figures.ts'
 import type { Period, Series } from '#core/figures/series.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import type { ExitReason } from '#core/replay/trade.ts'
 import type { Ancestor } from './lineage.ts'
-import type { LiveRecord, SealsRecord } from './live-record.ts'
 
 // The dataset in memory: everything that the resources are functions of.
 
@@ -67,7 +68,7 @@ export type StrategyRecord = Omit<
     /** Of the entry that first published this history; null without one, and in the version that does. */
     readonly time_stamp: TimeStamp | null
     /** What was sealed and opened of it; null if nothing was. */
-    readonly live: LiveRecord | null
+    readonly live: OpenedSignals | null
     readonly figures: FigureBlock
   }
 

@@ -7,6 +7,8 @@ import { partFigures } from './performance.ts'
 import { DAYS_PER_YEAR, FEWEST_DAYS, type Series } from './series.ts'
 import type { Position } from './trade-statistics.ts'
 
+export const LIVE_EVENTS = ['live', 'ended', 'halt', 'resume'] as const
+
 /** What was opened of a strategy, in the order of the chain. Times are epoch milliseconds; `sealed` is `to` of seal `n`. */
 export type OpenedSignals = {
   /** Length of its bars; null without bars. */
@@ -21,7 +23,7 @@ export type OpenedSignals = {
   })[]
   /** `alias` is the strategy, or `*` for all. */
   readonly events: readonly (Sealed & {
-    readonly event: 'live' | 'ended' | 'halt' | 'resume'
+    readonly event: (typeof LIVE_EVENTS)[number]
     readonly alias: string
     readonly at: number
     readonly why: string | null
@@ -58,9 +60,10 @@ export const liveEntries = (input: Pick<LiveInput, 'trades' | 'live' | 'opened_t
  */
 export function liveFigures(input: LiveInput): FigureBlock {
   const { live, trades, open_since, gaps } = input
-  const { periods, entries, unmatched, held } = judge(input)
+  const judged = judge(input)
+  const { periods, entries, unmatched } = judged
   const words = entries.flatMap(({ word }) => word ?? [])
-  const days = liveDays(input, periods, held)
+  const days = liveDays(input, judged)
   const end = periods.at(-1)?.to ?? Infinity
   const signals = entrySignals(live)
   return splitFigures({
@@ -87,16 +90,15 @@ export function liveFigures(input: LiveInput): FigureBlock {
 /** The paths are of the live days one after the other, whatever lies between two periods. */
 function asSealed(days: readonly LiveDay[], k: number, isTraded: boolean) {
   const path = (values: Float64Array) => partFigures(dailyPath({ period: 'daily', first: 0, values }, k))
-  const leftOut = days.filter(({ inTime, others }) => others && !inTime)
   const modelled = Float64Array.from(days, ({ ret }) => ret)
-  const sealed = Float64Array.from(days, ({ ret, inTime, others }) => (others && !inTime ? 0 : ret))
+  const sealed = Float64Array.from(days, ({ ret, isLeftOut }) => (isLeftOut ? 0 : ret))
   const off = sampleDeviation(modelled.map((value, i) => value - sealed[i]!)) * Math.sqrt(DAYS_PER_YEAR)
   const annual = days.length < FEWEST_DAYS ? undefinedBecause('too_few_points') : percent(k * off)
   return {
     modelled: path(modelled),
     as_sealed: isTraded ? path(sealed) : allUndefined(path(sealed), 'no_trades'),
-    days_left_out: leftOut.length,
-    days_shared: days.filter(({ inTime, others }) => others && inTime).length,
+    days_left_out: days.filter(({ isLeftOut }) => isLeftOut).length,
+    days_shared: days.filter(({ isShared }) => isShared).length,
     tracking_error_pct: isTraded ? annual : undefinedBecause('no_trades'),
   }
 }
@@ -104,9 +106,8 @@ function asSealed(days: readonly LiveDay[], k: number, isTraded: boolean) {
 const IN_TIME_MS = 15 * 60_000
 
 type Period = { readonly from: number; to: number }
-/** Days on which a position was open, both included, and whether its entry was sealed in time, by the strategy or by hand. */
-type Held = { readonly from: number; readonly to: number; readonly isInTime: boolean }
 
+/** `held`: days on which a position was open, both included, and whether its entry was sealed in time, by the strategy or by hand. */
 function judge({ trades, live, open_since, opened_to }: Omit<LiveInput, 'daily' | 'k' | 'gaps'>) {
   const periods = livePeriods(live)
   const end = opened_to === null ? -Infinity : (parseIsoDate(opened_to)! + 1) * DAY_MS
@@ -128,12 +129,10 @@ function judge({ trades, live, open_since, opened_to }: Omit<LiveInput, 'daily' 
     const found = signal?.by.startsWith('operator:') ? 'by_hand' : isInTime ? 'sealed' : 'late'
     const missing = isHalted(live, entry_time, deadline) ? 'halted' : 'missed'
     const word: LiveWord = signal === null ? missing : found
-    return { word: isJudged ? word : null, isInTime }
+    const days = { from: toEpochDay(entry_time), to: toEpochDay(exit_time) } // the costs of an exit are of its day, too
+    return { ...days, isInTime, word: isJudged ? word : null }
   })
-  const held: Held[] = trades.map(({ entry_time, exit_time }, i) => ({
-    ...{ from: toEpochDay(entry_time), to: toEpochDay(exit_time) }, // the costs of an exit are of its day, too
-    isInTime: entries[i]!.isInTime,
-  }))
+  const held: Pick<(typeof entries)[number], 'from' | 'to' | 'isInTime'>[] = [...entries]
   if (open_since !== null) {
     const from = parseIsoDate(open_since)!
     const over = (from + 1) * DAY_MS
@@ -186,14 +185,15 @@ function isHalted(live: OpenedSignals | null, entryMs: number, deadline: number)
 type LiveDay = ReturnType<typeof liveDays>[number]
 
 /** The opened days of the series at whose beginning the strategy was live. */
-function liveDays({ daily, opened_to }: LiveInput, periods: readonly Period[], held: readonly Held[]) {
+function liveDays({ daily, opened_to }: LiveInput, { periods, held }: ReturnType<typeof judge>) {
   const last = opened_to === null ? -Infinity : parseIsoDate(opened_to)!
   return Array.from(daily.values, (ret, i) => ({ day: daily.first + i, ret }))
     .filter(({ day }) => day <= last && periods.some(period => isInside(period, day * DAY_MS)))
     .map(({ day, ret }) => {
       const open = held.filter(({ from, to }) => from <= day && day <= to)
-      const inTime = open.some(({ isInTime }) => isInTime)
-      return { day, ret, inTime, others: open.some(({ isInTime }) => !isInTime) }
+      const inTime = open.filter(({ isInTime }) => isInTime).length
+      const hasOthers = inTime < open.length
+      return { day, ret, isLeftOut: hasOthers && inTime === 0, isShared: hasOthers && inTime > 0 }
     })
 }
 

@@ -1,7 +1,7 @@
 // What a sheet says of live trading: the signals that were sealed as they happened, beside the entries of the replay.
 import { html, raw } from 'hono/html'
 import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
-import type { SealsRecord } from '#core/dataset/live-record.ts'
+import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { liveInput } from '#core/dataset/resources/live.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'

@@ -2,8 +2,14 @@ import { mean, median } from 'simple-statistics'
 import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import type { TvStatus } from '#core/contract/payloads/strategy.ts'
 import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
-import type { Benchmark, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
-import { SIDES, TRADE_FLOATS } from '#core/dataset/snapshot-files.ts'
+import {
+  type Benchmark,
+  type StrategyData,
+  type StrategyRecord,
+  TRADE_FLOATS,
+  type TradeColumns,
+} from '#core/dataset/snapshot.ts'
+import { SIDES } from '#core/dataset/snapshot-files.ts'
 import { splitFigures } from '#core/figures/figure.ts'
 import { completeWeeks, lastDay, type Series } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'

@@ -1,7 +1,6 @@
 // A chain that cannot be continued as it was goes on under a new origin, and says so in its first item.
 import { toIsoInstant } from '#core/calendar.ts'
 import { openingKey, SEALS_PREFIX } from '#core/contract/seals.ts'
-import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON } from '#storage/object-store.ts'
 import { type PublicSeal, readNewestSeal, readSeals } from '#storage/seals/chain.ts'
@@ -11,25 +10,15 @@ import {
   isRecordOf,
   keyIdOf,
   originOf,
+  readRecord,
   recordKey,
   SEAL_MS,
   type SealRecord,
 } from '#storage/seals/seal.ts'
 import { assertNoService } from '../log/guard.ts'
-import { readSignal } from '../log/read-log.ts'
-import { askAll, askRedis } from '../redis/connect.ts'
-import { SEAL_EVENTS, SEAL_STATE, SEALS } from '../redis/keys.ts'
-import {
-  assertMaySeal,
-  lastBefore,
-  type Progress,
-  progressOf,
-  publish,
-  readRecord,
-  type SealParts,
-  SealRefusedError,
-  toNextRecord,
-} from './sealer.ts'
+import { askAll } from '../redis/connect.ts'
+import { SEAL_STATE, SEALS } from '../redis/keys.ts'
+import { assertMaySeal, publish, refusalOf, type SealParts, toNextRecord } from './sealer.ts'
 
 /**
  * Writes the record of the next seal, under a new origin: its first item names the chain before, and what of that can never be
@@ -51,10 +40,7 @@ export async function beginAnew(parts: SealParts, why: string, by: string) {
   const first = beginningItems(newest, signer.keyId, lost, { by, why, at })
   const toMs = (Math.floor(now() / SEAL_MS) + 1) * SEAL_MS
   const seal = { n: n + 1, origin: originOf(signer.keyId, at), fromMs, toMs }
-  const from = last
-    ? await sharedProgress(parts, last)
-    : { events: 0, after: await lastBefore(redis, fromMs) }
-  const record = await toNextRecord(parts, seal, last, from, first)
+  const record = await toNextRecord(parts, seal, last, first)
   await privateStore.replace(recordKey(n + 1), toJsonBytes(record), IMMUTABLE_JSON)
   const state = { n, to: fromMs, refused: '', at: now() }
   const step = redis.multi().hset(SEAL_STATE, state).hdel(SEAL_STATE, 'restored')
@@ -64,11 +50,8 @@ export async function beginAnew(parts: SealParts, why: string, by: string) {
 
 /** A new origin alarms every reader: no chain gets one that can go on. */
 async function assertStuck(parts: SealParts): Promise<void> {
-  const may = await assertMaySeal(parts).catch((error: unknown) => {
-    if (error instanceof SealRefusedError) return null
-    throw error
-  })
-  if (may?.newest == null) return
+  const may = await assertMaySeal(parts).catch(refusalOf)
+  if (typeof may === 'string' || may.newest === null) return
   const { newest, pending } = may
   const isPending = pending !== null && pending.origin !== newest.seal.origin
   throw new Error(
@@ -85,7 +68,7 @@ async function finish(parts: SealParts): Promise<PublicSeal> {
   for (;;) {
     if (newest === null)
       throw new Error(`${store.url} has no seals: \`highwater serve signals\` begins a chain`)
-    const next = await readRecord(parts, newest.seal.n + 1)
+    const next = await readRecord(parts.privateStore, newest.seal.n + 1)
     const isReady = next !== null && keyIdOf(next.origin) === signer.keyId && Date.parse(next.to) <= now()
     if (!isReady) return newest
     newest = await publish(parts, next, newest)
@@ -106,29 +89,11 @@ async function readRecords(parts: SealParts, n: number) {
   const lost: { lost_from: number; lost_to: number }[] = []
   let last: SealRecord | null = null
   for (let at = n; at > done || (at > 0 && last === null); at--) {
-    const record = keys.has(recordKey(at)) ? await readRecord(parts, at) : null
+    const record = keys.has(recordKey(at)) ? await readRecord(privateStore, at) : null
     const seal = byNumber.get(at)
     if (record !== null && (seal === undefined || isRecordOf(record, seal))) last ??= record
     else if (at > done && lost.at(-1)?.lost_from === at + 1) lost.at(-1)!.lost_from = at
     else if (at > done) lost.push({ lost_from: at, lost_to: at })
   }
   return { last, lost }
-}
-
-/** What the chain has by what Redis has: a restored one may lack the last signal, and has the events up to one that is in both. */
-async function sharedProgress(parts: SealParts, last: SealRecord): Promise<Progress> {
-  const listed = (await askRedis(() => parts.redis.lrange(SEAL_EVENTS, 0, -1))).map(event => sha256(event))
-  let at: SealRecord | null = last
-  while (at?.last_event !== undefined && !listed.includes(at.last_event))
-    at = await readRecord(parts, at.n - 1)
-  const { after, last_signal } = progressOf(last)
-  const newest = (await readSignal(parts.redis, after))?.body
-  const last_event = at?.last_event
-  const events = last_event === undefined ? 0 : listed.lastIndexOf(last_event) + 1
-  return {
-    after,
-    events,
-    last_event,
-    last_signal: newest && sha256(newest) === last_signal ? last_signal : undefined,
-  }
 }

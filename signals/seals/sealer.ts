@@ -5,12 +5,18 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { SEAL_HEAD_CACHING, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf, tolerate } from '#storage/error-code.ts'
-import { readDocument, toJsonBytes } from '#storage/json-bytes.ts'
-import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
+import {
+  IMMUTABLE_JSON,
+  IMMUTABLE_TEXT,
+  type ObjectStore,
+  StoreError,
+  type Stores,
+} from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import { type PublicSeal, readNewestSeal, readSeal } from '#storage/seals/chain.ts'
+import { type PublicSeal, readNewestSeal, readOriginKeys, readSeal } from '#storage/seals/chain.ts'
 import * as seals from '#storage/seals/seal.ts'
-import { parsePublicKey, type Signer } from '#storage/signature.ts'
+import type { Signer } from '#storage/signature.ts'
 import { readAfter, readBefore, readSignal } from '../log/read-log.ts'
 import { askAll, askRedis } from '../redis/connect.ts'
 import { SEAL_EVENTS, SEAL_STATE, SEALS } from '../redis/keys.ts'
@@ -21,10 +27,8 @@ export const RECORD_AFTER_MS = 5_000
 /** How long after that the public is written: the time of the write says nothing of the work before. */
 export const PUBLISH_AFTER_MS = 15_000
 
-export type SealParts = {
+export type SealParts = Stores & {
   readonly redis: Redis
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
   /** The key of the chain: not the one that signs versions. */
   readonly signer: Signer
   readonly secret: string
@@ -37,16 +41,18 @@ export class SealRefusedError extends Error {
   override readonly name = 'SealRefusedError'
 }
 
+/** Why the sealer refuses. Throws any other error. */
+export function refusalOf(error: unknown): string {
+  if (error instanceof SealRefusedError) return error.message
+  throw error
+}
+
 const ANEW = 'if there is none, `highwater seals begin-anew --reason TEXT` goes on without'
 const bring = (what: string) => `bring back the newest copy of ${what}; ${ANEW}`
 
 function refuse(fault: string, remedy: string): never {
   throw new SealRefusedError(`nothing is sealed: ${fault}: ${remedy}`)
 }
-
-/** The record of a seal; null if there is none, or it is damaged. */
-export const readRecord = async ({ privateStore }: Pick<SealParts, 'privateStore'>, n: number) =>
-  (await readDocument(privateStore, seals.recordKey(n), seals.sealRecord)) ?? null
 
 /**
  * The newest seal, its record, and that of the next one if it was made. Throws SealRefusedError if the chain may not be continued;
@@ -59,7 +65,8 @@ export async function assertMaySeal(parts: SealParts) {
     throw error instanceof StoreError ? error : new SealRefusedError(error.message)
   })
   const n = newest?.seal.n ?? 0
-  const [record, pending] = [await readRecord(parts, n), await readRecord(parts, n + 1)]
+  const record = await seals.readRecord(privateStore, n)
+  const pending = await seals.readRecord(privateStore, n + 1)
   if (pending === null && Number(state.n ?? 0) > n)
     refuse(`${store.url} ends with seal ${n}, and seal ${state.n} was published`, bring('it'))
   if (newest !== null) {
@@ -85,11 +92,11 @@ export async function assertMaySeal(parts: SealParts) {
 }
 
 /** Refuses unless the key of its origin signed a seal, and it continues the one before, if that was not removed after its day. */
-async function assertSound(store: ObjectStore, { seal, bytes }: PublicSeal): Promise<void> {
-  const { n, origin, prev } = seal
-  const pem = Buffer.from((await store.read(seals.keyOfOrigin(origin))) ?? []).toString()
+async function assertSound(store: ObjectStore, newest: PublicSeal): Promise<void> {
+  const { n, origin, prev } = newest.seal
+  const pem = (await readOriginKeys(key => store.read(key), [newest])).get(origin)
   const before = n === 1 ? null : await store.read(sealKey(n - 1))
-  const isSigned = parsePublicKey(pem)?.id === seals.keyIdOf(origin) && seals.isSealedBy(pem, bytes)
+  const isSigned = pem !== undefined && seals.sealCheck(pem)(newest.bytes)
   if (isSigned && (before === null || seals.digestOfSeal(before) === prev)) return
   const fault = `seal ${n} is not signed, or does not continue seal ${n - 1}`
   refuse(fault, bring(`${store.url}, which was altered`))
@@ -97,16 +104,19 @@ async function assertSound(store: ObjectStore, { seal, bytes }: PublicSeal): Pro
 
 /** Refuses if Redis has not the last signal or event of a record, or with other bytes. */
 async function assertKept(redis: Redis, record: seals.SealRecord): Promise<void> {
-  const { events, last_signal, last_event } = record
-  const assertIs = (what: string, found: string | null | undefined, digest: string | undefined) => {
-    if (digest !== undefined && (found == null || sha256(found) !== digest))
-      refuse(`Redis has not the ${what} that was sealed`, bring('Redis'))
-  }
-  const seq = seals.lastSeqOf(record)
-  assertIs(`signal ${seq}`, (await readSignal(redis, seq))?.body, last_signal)
-  const event = await askRedis(() => redis.lindex(SEAL_EVENTS, events - 1))
-  assertIs(`event ${events} of a strategy`, event, last_event)
+  const lacks = (what: string) => refuse(`Redis has not the ${what} that was sealed`, bring('Redis'))
+  if (!(await hasLastSignal(redis, record))) lacks(`signal ${seals.lastSeqOf(record)}`)
+  if (!(await hasLastEvent(redis, record))) lacks(`event ${record.events} of a strategy`)
 }
+
+const hasLastSignal = async (redis: Redis, record: seals.SealRecord): Promise<boolean> =>
+  isOf((await readSignal(redis, seals.lastSeqOf(record)))?.body, record.last_signal)
+
+const hasLastEvent = async (redis: Redis, { events, last_event }: seals.SealRecord) =>
+  isOf(await askRedis(() => redis.lindex(SEAL_EVENTS, events - 1)), last_event)
+
+const isOf = (found: string | null | undefined, digest: string | undefined): boolean =>
+  digest === undefined || (found != null && sha256(found) === digest)
 
 /**
  * Makes and publishes the next seal, or finishes one of which the record was made, and resolves with it; null if none is due.
@@ -130,12 +140,11 @@ async function makeRecord(parts: SealParts, newest: PublicSeal | null, last: sea
   const fromMs = newest?.seal.toMs ?? toMs - seals.SEAL_MS
   if (toMs <= fromMs) return null
   const origin = last?.origin ?? seals.originOf(parts.signer.keyId, toIsoInstant(parts.now()))
-  const from = last ? progressOf(last) : { events: 0, after: await lastBefore(parts.redis, fromMs) }
-  const record = await toNextRecord(parts, { n: (newest?.seal.n ?? 0) + 1, origin, fromMs, toMs }, last, from)
-  const { n } = record
+  const n = (newest?.seal.n ?? 0) + 1
+  const record = await toNextRecord(parts, { n, origin, fromMs, toMs }, last)
   const key = seals.recordKey(n)
   await parts.privateStore.create(key, toJsonBytes(record), IMMUTABLE_JSON)
-  const found = await readRecord(parts, n) // another sealer may have been first
+  const found = await seals.readRecord(parts.privateStore, n) // another sealer may have been first
   return found ?? refuse(`${parts.privateStore.url}/${key} is damaged`, `restore it; ${ANEW}`)
 }
 
@@ -143,32 +152,39 @@ async function makeRecord(parts: SealParts, newest: PublicSeal | null, last: sea
 const BLOCK = 512
 
 /** The number of the last signal before an instant; as many as are in a block belong to it at most. */
-export async function lastBefore(redis: Redis, ms: number): Promise<number> {
+async function lastBefore(redis: Redis, ms: number): Promise<number> {
   const block = await readBefore(redis, Number.MAX_SAFE_INTEGER, BLOCK)
   return (block.find(({ atMs }) => atMs < ms) ?? block[BLOCK - 1])?.seq ?? 0
 }
 
-/** What the records before have: how many events, and which was the last signal. */
-export type Progress = Pick<seals.SealRecord, 'events' | 'last_signal' | 'last_event'> & {
-  readonly after: number
+/**
+ * What the records before have, by what Redis has: how many events, and which was the last signal. A restored Redis may lack that,
+ * and has the events up to one that is in both.
+ */
+async function progressAfter(
+  { redis, privateStore }: SealParts,
+  last: seals.SealRecord | null,
+  fromMs: number,
+) {
+  if (last === null) return { events: 0, after: await lastBefore(redis, fromMs) }
+  let at: seals.SealRecord | null = last
+  while (at !== null && !(await hasLastEvent(redis, at))) at = await seals.readRecord(privateStore, at.n - 1)
+  const last_signal = (await hasLastSignal(redis, last)) ? last.last_signal : undefined
+  return { after: seals.lastSeqOf(last), events: at?.events ?? 0, last_event: at?.last_event, last_signal }
 }
 
-export const progressOf = (record: seals.SealRecord): Progress => ({
-  ...record,
-  after: seals.lastSeqOf(record),
-})
-
 /**
- * The record of a seal: everything that was acknowledged before `toMs` and after `from`, behind the items `first`. The key is that
+ * The record of a seal: everything that was acknowledged before `toMs` and after `last`, behind the items `first`. The key is that
  * of `last` on the same day, so that a day has one key even if the secret changes.
  */
 export async function toNextRecord(
-  { redis, store, secret }: Omit<SealParts, 'now'>,
+  parts: SealParts,
   { n, origin, fromMs, toMs }: Pick<seals.Seal, 'n' | 'origin' | 'fromMs' | 'toMs'>,
   last: seals.SealRecord | null,
-  from: Progress,
   first: readonly string[] = [],
 ): Promise<seals.SealRecord> {
+  const { redis, store, secret } = parts
+  const from = await progressAfter(parts, last, fromMs)
   const signals = await signalsBetween(redis, from.after, toMs)
   const listed = await askRedis(() => redis.lrange(SEAL_EVENTS, from.events, -1))
   const isLater = (event: string) => Date.parse(JSON.parse(event).at) >= toMs
@@ -205,7 +221,7 @@ export async function repairIndex(parts: SealParts): Promise<void> {
   const [, top = '0'] = await askRedis(() => parts.redis.zrevrange(SEALS, 0, 0, 'WITHSCORES'))
   const newest = await readNewestSeal(key => parts.store.read(key))
   for (let n = newest?.seal.n ?? 0; n > 0; n--) {
-    const record = await readRecord(parts, n)
+    const record = await seals.readRecord(parts.privateStore, n)
     if (record !== null && seals.lastSeqOf(record) <= Number(top)) return
     if (record !== null) await index(parts.redis, record)
   }

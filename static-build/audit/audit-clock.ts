@@ -15,7 +15,7 @@ import { parseJson } from '#storage/json-bytes.ts'
 import { firstTimes, type LoggedEntry, type Publication, publicationsOf } from '#storage/pointer-log.ts'
 import { isReply, readTimeStamp } from '#storage/time-stamps.ts'
 import type { AuditedEntry } from './audit-log.ts'
-import { absenceOf, type Check, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
+import { absenceOf, type Check, demand, type Fault, faultAt, isFault, toCheck } from './check.ts'
 import { anchorPlace, filePlace, manifestPlace, type Place, type PublicReader, tryRead } from './reader.ts'
 
 /** A backfill of years would fill the screen. */
@@ -57,7 +57,7 @@ async function sinceFaults(reader: PublicReader, manifest: Manifest, entries: re
   const artifact = artifacts.find(({ url }) => url === '/v1/strategies')
   if (artifact === undefined) return []
   const place = filePlace(version, artifact)
-  const bytes = await demandPublished(reader, place, artifact.sha256)
+  const bytes = await demand(reader, place, artifact.sha256)
   if (isFault(bytes)) return []
   const times = [...firstTimes(entries)]
   /** Whether a version of the log can be known since then: see `effectiveInstant`. */

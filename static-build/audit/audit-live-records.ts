@@ -1,9 +1,10 @@
 // Recomputes live records from opened seals and public answers.
 import { z } from 'zod'
 import { parseIsoDate } from '#core/calendar.ts'
+import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import type { LiveRecord, SealsRecord } from '#core/dataset/live-record.ts'
 import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
+import type { OpenedSignals } from '#core/figures/live-figures.ts'
 import { type LiveInput, liveEntries, liveFigures } from '#core/figures/live-figures.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
@@ -11,26 +12,22 @@ import { openSeals, type PublicSeal, type ReadPublic } from '#storage/seals/chai
 import { liveRecordsOf } from '#storage/seals/live-records.ts'
 import { type Check, checkOf } from './check.ts'
 
-const dataset = z.object({
-  data: z.object({ version: z.string(), embargo_days: z.number(), window: z.object({ to: z.string() }) }),
-})
+const end = z.object({ to: z.string() })
+const dataset = z.object({ version: z.string(), embargo_days: z.number(), window: end })
 
 export async function readDataset(read: ReadPublic) {
   const bytes = await read('v1/dataset').catch(() => null) // without a version the service answers 503
-  return dataset.safeParse(parseJson(bytes ?? '')).data?.data ?? null
+  return z.object({ data: dataset }).safeParse(parseJson(bytes ?? '')).data?.data ?? null
 }
 
-const listing = z.object({ data: z.array(z.object({ id: z.string() })) })
-const record = z.object({ data: z.looseObject({ bar_minutes: z.number().nullable() }) })
-const series = z.object({ data: z.array(z.object({ t: z.string(), ret: z.number() })) })
+const listing = z.array(z.object({ id: z.string() }))
+const record = z.looseObject({ bar_minutes: z.number().nullable() })
+const series = z.array(z.object({ t: z.string(), ret: z.number() }))
 const side = z.enum(['long', 'short'])
 const row = z.object({ side, entry_time: z.number(), exit_time: z.number(), live: z.string().nullish() })
-const trades = z.object({ data: z.array(row) })
-const stats = z.object({
-  data: z.object({
-    fund_dd: z.object({ exposure: z.object({ open_since: z.string().nullish() }).nullish() }),
-  }),
-})
+const trades = z.array(row)
+const exposure = z.object({ open_since: z.string().nullish() })
+const stats = z.object({ fund_dd: z.object({ exposure: exposure.nullish() }) })
 
 /**
  * Recomputes what is published of the live record of every strategy from what is opened up to the end of the data; `hidden` names
@@ -45,32 +42,36 @@ export async function checkRecords(
   if (data === null) return { check: checkOf('live', 'not looked at', [none]), hidden: [] }
   const ask: Ask = async (path, shape) => {
     const address = pinnedPath(data.version, path)
-    const found = shape.safeParse(parseJson((await read(address.slice(1))) ?? ''))
+    const found = z.object({ data: shape }).safeParse(parseJson((await read(address.slice(1))) ?? ''))
     if (found.success) return found.data.data
     throw new Error(`${address} is missing or has another form`)
   }
   const opened = await openSeals(read, seals, data.window.to)
   const listed = (await ask('/v1/strategies', listing)).map(({ id }) => ({ id, bar_minutes: null }))
   const { seals: chain, live } = liveRecordsOf(opened, seals, listed)
-  const faults: string[] = []
-  const notes: string[] = []
-  for (const { id } of listed) {
-    const found = await compareRecord(ask, id, live.get(id) ?? null, chain).catch(error => ({
-      ...{ faults: [messageOf(error)], notes: [] },
-    }))
-    faults.push(...found.faults)
-    notes.push(...found.notes)
-  }
+  const found: Found = { faults: [], notes: [] }
+  for (const { id } of listed)
+    await compareRecord(found, ask, id, live.get(id) ?? null, chain).catch(error =>
+      found.faults.push(messageOf(error)),
+    )
   const hidden = chain.absent.map(
     id => `${id} was live and is not in the catalogue: its seals alone are known`,
   )
   const summary = `strategies that were live: ${live.size}, not in the catalogue: ${hidden.length}; /live and /trades follow from the seals`
-  return { check: checkOf('live', summary, faults, [...notes, ...hidden]), hidden }
+  return { check: checkOf('live', summary, found.faults, [...found.notes, ...hidden]), hidden }
 }
 
-type Ask = <Data>(path: string, shape: z.ZodType<{ data: Data }>) => Promise<Data>
+type Ask = <Data>(path: string, shape: z.ZodType<Data>) => Promise<Data>
 
-async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain: SealsRecord) {
+type Found = { readonly faults: string[]; readonly notes: string[] }
+
+async function compareRecord(
+  { faults, notes }: Found,
+  ask: Ask,
+  id: string,
+  own: OpenedSignals | null,
+  chain: SealsRecord,
+) {
   const at = (name: string) => `/v1/strategies/${id}/${name}`
   const published = await ask(at('live'), record)
   const rows = await ask(at('trades'), trades)
@@ -92,7 +93,6 @@ async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain
   const differing = differences(follows, published, others)
   const words = liveEntries(input)
   const wrong = rows.findIndex(({ live }, i) => live !== undefined && live !== (words[i] ?? null))
-  const faults: string[] = []
   if (differing.length > 0)
     faults.push(`${at('live')} does not follow from what is opened: ${differing.join(', ')}`)
   const is = `${at('trades')}: trade ${wrong + 1} is ${rows[wrong]?.live}, and ${words[wrong]}`
@@ -101,11 +101,10 @@ async function compareRecord(ask: Ask, id: string, own: LiveRecord | null, chain
   const { live_since: since, ended_on: end } = follows
   const span = end === null ? `is live since ${since}` : `was live from ${since} to ${end}`
   const counts = `${sealed} by the strategy in time, ${late} late, ${missed} missed, ${halted} halted, ${by_hand} by hand`
-  const summary = `${id} ${span}. Entries: ${judged}, ${counts}; signals of no trade: ${unmatched}`
-  const notes = live === null ? [] : [summary]
+  if (live !== null)
+    notes.push(`${id} ${span}. Entries: ${judged}, ${counts}; signals of no trade: ${unmatched}`)
   if (others.size > 0)
     notes.push(`${at('live')} was made by another release; not compared: ${[...others].join(', ')}`)
-  return { faults, notes }
 }
 
 /** Names of what differs. What only one of the two has is added to `others`: their releases differ. */

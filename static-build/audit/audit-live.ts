@@ -6,12 +6,10 @@ import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import {
-  beginningsOf,
   chainFaults,
   gapsOf,
   type Opened,
   openSeals,
-  type PublicSeal,
   type ReadPublic,
   readOriginKeys,
   readSeals,
@@ -19,6 +17,7 @@ import {
   startsOf,
 } from '#storage/seals/chain.ts'
 import {
+  beginningsOf,
   commitmentTo,
   commitmentToItem,
   dateOf,
@@ -57,36 +56,42 @@ export type LiveOrder = {
 
 /** Checks everything that is sealed; every fault is found in one run. `seen` is null if the chain could not be read. */
 export async function auditLive(order: LiveOrder) {
-  const read = remembering(order.reader)
-  const { nowMs, seen, tsaCa, receipts } = order
   try {
-    const seals = await readSeals(read, nowMs + HOUR_MS)
-    const newest = seals.at(-1)
-    if (newest === undefined)
-      throw new Error(`there are no seals at /${SEALS_PREFIX}: nothing live is sealed there`)
-    const keys = await checkKeys(read, seals, order)
-    const data = await readDataset(read)
-    const opened = await openSeals(read, seals, '9999-12-31')
-    const chain = checkChain(seals, keys.pemOf, seen)
-    const openings = checkOpenings(order, seals, opened, data)
-    const records = await checkRecords(read, seals, data)
+    const all = await readAll(order)
+    const { newest, opened, trusted } = all
+    const records = await checkRecords(all.read, all.seals, all.data)
+    const chain = checkChain(all)
     const known = [...chain.notes, ...lostNotes(opened), ...records.hidden]
-    const news = known.filter(each => seen !== null && !seen.known.includes(each))
-    const checks = [
-      keys.check,
-      chain,
-      await checkTimes(order, read, seals),
-      openings,
-      ...(tsaCa === null ? [] : [await checkStamps(order, tsaCa, seals, opened)]),
-      ...(receipts === null ? [] : [checkReceipts(receipts, seals, opened)]),
-      records.check,
-      ...(seen === null ? [] : [checkOf('news', `${news.length} facts that the state does not have`, news)]),
+    const found = [
+      ...[checkKeys(all), chain, await checkTimes(all), checkOpenings(all)],
+      ...[await checkStamps(all), checkReceipts(all), records.check, checkNews(all, known)],
     ]
-    const kept = { n: newest.seal.n, digest: newest.digest, keys: keys.trusted.map(({ pem }) => pem) }
-    return { checks, seen: { ...kept, opened_to: opened.openedTo, known }, trusted: keys.trusted }
+    const kept = { n: newest.seal.n, digest: newest.digest, keys: trusted.map(({ pem }) => pem) }
+    const seen: SeenChain = { ...kept, opened_to: opened.openedTo, known }
+    return { checks: found.filter(each => each !== null), seen, trusted }
   } catch (error) {
     return { checks: [checkOf('chain', 'it cannot be read', [messageOf(error)])], seen: null, trusted: [] }
   }
+}
+
+type Live = Awaited<ReturnType<typeof readAll>>
+
+/** What is asked, all that is public of the chain, and the keys: those that are pinned, null without any, and those that are used. */
+async function readAll(order: LiveOrder) {
+  const read = remembering(order.reader)
+  const seals = await readSeals(read, order.nowMs + HOUR_MS)
+  const newest = seals.at(-1)
+  if (newest === undefined)
+    throw new Error(`there are no seals at /${SEALS_PREFIX}: nothing live is sealed there`)
+  const data = await readDataset(read)
+  const opened = await openSeals(read, seals, '9999-12-31')
+  const published = [...(await readOriginKeys(read, seals)).values()].flatMap(
+    pem => parsePublicKey(pem) ?? [],
+  )
+  const pinned = order.keys ?? order.seen?.keys.flatMap(pem => parsePublicKey(pem) ?? []) ?? null
+  const ids = [...new Set(seals.map(({ seal }) => keyIdOf(seal.origin)))]
+  const trusted = ids.flatMap(id => (pinned ?? published).find(key => key.id === id) ?? [])
+  return { ...order, read, seals, newest, data, opened, published, pinned, trusted }
 }
 
 /** An opening of a busy day takes a few megabytes. */
@@ -102,47 +107,32 @@ function remembering(reader: PublicReader): ReadPublic {
   }
 }
 
-async function checkKeys(read: ReadPublic, seals: readonly PublicSeal[], { keys, seen }: LiveOrder) {
-  const found = await readOriginKeys(read, seals)
-  const pinned = keys ?? seen?.keys.flatMap(pem => parsePublicKey(pem) ?? []) ?? null
-  const published = [...found.values()].flatMap(pem => parsePublicKey(pem) ?? [])
-  const faults: string[] = []
-  const trusted = new Set<TrustedKey>()
-  for (const { seal } of startsOf(seals)) {
-    const id = keyIdOf(seal.origin)
-    const key = (pinned ?? published).find(each => each.id === id)
-    if (key !== undefined) trusted.add(key)
-    else if (pinned === null) faults.push(`/${sealKeyKey(id)} is not the key that ${seal.origin} names`)
-    else
-      faults.push(
-        `from seal ${seal.n} on the chain is of the key ${id}, which is none of those that are trusted here: name it with --key if ` +
-          'the publisher confirms it',
-      )
-  }
-  const ids = [...trusted].map(({ id }) => id).join(' and ') || 'no key'
+function checkKeys({ seals, keys, seen, pinned, trusted }: Live): Check {
+  const faults = startsOf(seals).flatMap(({ seal: { n, origin } }) => {
+    const id = keyIdOf(origin)
+    if (trusted.some(key => key.id === id)) return []
+    if (pinned === null) return `/${sealKeyKey(id)} is not the key that ${origin} names`
+    const from = `from seal ${n} on the chain is of the key ${id}, which is none of those that are trusted here`
+    return `${from}: name it with --key if the publisher confirms it`
+  })
+  const ids = trusted.map(({ id }) => id).join(' and ') || 'no key'
   const how = keys !== null ? 'pinned' : seen !== null ? 'as it was seen before' : 'as it is published there'
-  const pemOf = (origin: string) =>
-    [...(pinned ?? []), ...published].find(({ id }) => id === keyIdOf(origin))?.pem ?? null
-  return { check: checkOf('keys', `${ids}, ${how}`, faults), trusted: [...trusted], pemOf }
+  return checkOf('keys', `${ids}, ${how}`, faults)
 }
 
-function checkChain(
-  seals: readonly PublicSeal[],
-  pemOf: (origin: string) => string | null,
-  seen: SeenChain | null,
-): Check {
-  const faults = [...chainFaults(seals, pemOf)]
+function checkChain({ seals, seen, newest, pinned, published }: Live): Check {
+  const keys = [...(pinned ?? []), ...published]
+  const faults = [...chainFaults(seals, origin => keys.find(({ id }) => id === keyIdOf(origin))?.pem ?? null)]
   const same = seals.find(({ seal }) => seal.n === seen?.n)
   if (seen !== null && same?.digest !== seen.digest)
     faults.push(
       `seal ${seen.n} was seen here before and is ${same === undefined ? 'gone' : 'another one'}: another chain is shown now`,
     )
-  const [first, last] = [seals[0]!.seal, seals.at(-1)!.seal]
-  const gaps = gapsOf(seals)
   const notes = startsOf(seals).map(({ seal }) => `seal ${seal.n} begins the chain ${seal.origin}`)
+  const span = `${toIsoInstant(seals[0]!.seal.fromMs)} to ${toIsoInstant(newest.seal.toMs)}`
   const summary =
-    `${seals.length} seals from ${toIsoInstant(first.fromMs)} to ${toIsoInstant(last.toMs)}, each signed and with the digest of the ` +
-    `one before; ${gaps.length} span more than ten minutes`
+    `${seals.length} seals from ${span}, each signed and with the digest of the one before; ` +
+    `${gapsOf(seals).length} span more than ten minutes`
   return checkOf('chain', summary, faults, notes)
 }
 
@@ -157,12 +147,8 @@ const AHEAD_MS = MINUTE_MS
 
 const logEntry = z.object({ at: z.string() })
 
-async function checkTimes(
-  { nowMs }: LiveOrder,
-  read: ReadPublic,
-  seals: readonly PublicSeal[],
-): Promise<Check> {
-  const { n, toMs } = seals.at(-1)!.seal
+async function checkTimes({ nowMs, read, seals, newest }: Live): Promise<Check> {
+  const { n, toMs } = newest.seal
   const faults: string[] = []
   if (toMs > nowMs + AHEAD_MS)
     faults.push(`seal ${n} ends at ${toIsoInstant(toMs)}, which is ahead of this clock`)
@@ -188,28 +174,20 @@ async function checkTimes(
   return checkOf('times', summary, faults)
 }
 
-function checkOpenings(
-  { nowMs, seen, tsaCa }: LiveOrder,
-  seals: readonly PublicSeal[],
-  opened: Opened,
-  data: Awaited<ReturnType<typeof readDataset>>,
-): Check {
+function checkOpenings({ nowMs, seen, tsaCa, seals, opened, data }: Live): Check {
   const { items, lost, skipped, stamps, faults: found } = opened
   const [openedTo, end] = [opened.openedTo ?? '', data?.window.to ?? '']
   const faults = [...found]
   const closed = [...new Set(seals.map(({ seal }) => dateOf(seal)))].filter(date => date > openedTo)
   const over = data === null ? '' : toIsoDate(toEpochDay(nowMs) - data.embargo_days - NIGHTS)
   const [withheld = ''] = closed
-  if (withheld !== '' && withheld <= end)
-    faults.push(`the seals of ${withheld} are not opened, although data are published up to ${end}`)
-  else if (withheld !== '' && withheld <= over)
-    faults.push(
-      `the seals of ${withheld} are not opened, although the embargo of ${data?.embargo_days} days is over`,
-    )
+  const why =
+    withheld <= end ? `data are published up to ${end}` : `the embargo of ${data?.embargo_days} days is over`
+  if (withheld !== '' && (withheld <= end || withheld <= over))
+    faults.push(`the seals of ${withheld} are not opened, although ${why}`)
   const before = seals.findLast(({ seal }) => dateOf(seal) <= (seen?.opened_to ?? ''))?.seal.n ?? 0
-  const known = new Set(seen?.known.flatMap(each => /^seal \d+ is lost/.exec(each) ?? []))
   for (const { n } of lost)
-    if (n <= before && !known.has(`seal ${n} is lost`))
+    if (n <= before && !seen?.known.some(each => each.startsWith(`seal ${n} is lost`)))
       faults.push(`seal ${n} was opened when it was seen before, and is said to be lost now`)
   const begun = beginningsOf(items)
   for (const { seal } of startsOf(seals).slice(1))
@@ -237,12 +215,8 @@ const NIGHTS = 2
 const lostNotes = ({ lost }: Opened) => lost.map(({ n, why }) => `seal ${n} is lost for ever. Reason: ${why}`)
 
 /** How long after its end each opened seal was seen by the authority, by its own stamp or that of a later one. */
-async function checkStamps(
-  { reader }: LiveOrder,
-  tsaCa: string,
-  seals: readonly PublicSeal[],
-  { stamps, openedTo }: Opened,
-): Promise<Check> {
+async function checkStamps({ reader, tsaCa, seals, opened: { stamps, openedTo } }: Live) {
+  if (tsaCa === null) return null
   const digests = new Map(seals.map(({ seal, digest }) => [seal.n, digest]))
   const subjects = stamps.map(({ n }) => {
     const digest = Buffer.from(digests.get(n) ?? '', 'base64').toString('hex')
@@ -284,11 +258,9 @@ export function parseReceipts(text: string) {
   return { delivered, rows }
 }
 
-function checkReceipts(
-  { delivered, rows }: ReturnType<typeof parseReceipts>,
-  seals: readonly PublicSeal[],
-  { items, openedTo }: Opened,
-): Check {
+function checkReceipts({ receipts, seals, opened: { items, openedTo } }: Live): Check | null {
+  if (receipts === null) return null
+  const { delivered, rows } = receipts
   const faults: string[] = []
   const opened = new Set(items.map(({ n, item }) => `${n} ${item}`))
   const delays = [0]
@@ -311,4 +283,11 @@ function checkReceipts(
   const latest = Math.ceil(Math.max(...delays) / MINUTE_MS)
   const summary = `delivered signals: ${delivered.size}, each in its seal, which ends at most ${latest} minutes after the time in the signal`
   return checkOf('receipts', summary, faults)
+}
+
+/** What the state of a reader does not have: each is a fault once. */
+function checkNews({ seen }: Live, known: readonly string[]): Check | null {
+  if (seen === null) return null
+  const news = known.filter(each => !seen.known.includes(each))
+  return checkOf('news', `${news.length} facts that the state does not have`, news)
 }

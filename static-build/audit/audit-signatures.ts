@@ -65,11 +65,8 @@ async function readPublishedKeys(reader: PublicReader) {
     const key = parsePublicKey(public_key_pem)
     return key?.id === id ? [key] : []
   })
-  if (parsed.success && known.length === said.length) return { keys: known, faults: [] }
-  return {
-    keys: known,
-    faults: [faultAt(reader, keysPlace, 'of another form', 'is no list of Ed25519 keys with their ids')],
-  }
+  const fault = faultAt(reader, keysPlace, 'of another form', 'is no list of Ed25519 keys with their ids')
+  return { keys: known, faults: parsed.success && known.length === said.length ? [] : [fault] }
 }
 
 const READS_AT_ONCE = 16

@@ -14,7 +14,7 @@ import { auditNames, auditStamps, auditTimes } from './audit-clock.ts'
 import { auditFiles } from './audit-files.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditKeys, auditSignatures, type Keyring, type Trust, verdictOn } from './audit-signatures.ts'
-import { type Check, demand, demandPublished, type Fault, faultAt, isFault, toCheck } from './check.ts'
+import { type Check, demand, type Fault, faultAt, isFault, toCheck } from './check.ts'
 import {
   createPrivateReader,
   createStoreReader,
@@ -201,9 +201,7 @@ async function faultsOf(
   digests: readonly (readonly [name: string, sha256: string])[],
   placeOf: (name: string) => Place,
 ): Promise<Fault[]> {
-  const found = await Promise.all(
-    digests.map(([name, sha256]) => demandPublished(reader, placeOf(name), sha256)),
-  )
+  const found = await Promise.all(digests.map(([name, sha256]) => demand(reader, placeOf(name), sha256)))
   return found.filter(isFault)
 }
 
@@ -237,7 +235,7 @@ async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNam
 async function auditProgram(reader: PublicReader, { version, program_sha256 }: Manifest) {
   if (program_sha256 === null) return []
   const place = privatePlace(version, PROGRAM_INDEX)
-  const bytes = await demandPublished(reader, place, program_sha256)
+  const bytes = await demand(reader, place, program_sha256)
   const index = isFault(bytes) ? undefined : programIndex.safeParse(parseJson(bytes)).data
   if (index === undefined) {
     const fault = isFault(bytes)

@@ -62,19 +62,14 @@ export const absenceOf = (reader: PublicReader, place: Place, found: null | Stor
     ? faultAt(reader, place, 'missing', 'is missing')
     : { object: reader.nameOf(place), what: 'unreadable', told: found.message }
 
-/** Reads an object that must exist: its bytes, or the fault. */
-export async function demand(reader: PublicReader, place: Place): Promise<Uint8Array | Fault> {
+/** Reads an object that must exist, and have this digest if one is known: its bytes, or the fault. */
+export async function demand(reader: PublicReader, place: Place, digest?: string) {
   const found = await tryRead(reader, place)
-  return found instanceof Uint8Array ? found : absenceOf(reader, place, found)
+  if (!(found instanceof Uint8Array)) return absenceOf(reader, place, found)
+  if (digest === undefined || sha256(found) === digest) return found
+  return faultAt(reader, place, 'altered', OTHER_DIGEST)
 }
 
 export const isFault = (found: Uint8Array | Fault): found is Fault => !(found instanceof Uint8Array)
 
 export const OTHER_DIGEST = 'is altered: its digest is not the one in the manifest'
-
-/** The same of one that must have a digest. */
-export async function demandPublished(reader: PublicReader, place: Place, digest: string) {
-  const bytes = await demand(reader, place)
-  if (isFault(bytes) || sha256(bytes) === digest) return bytes
-  return faultAt(reader, place, 'altered', OTHER_DIGEST)
-}

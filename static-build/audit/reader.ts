@@ -172,8 +172,7 @@ async function readOnce(url: URL, mostBytes: number, { silenceMs, wholeMs }: Htt
   const silence = setTimeout(end(`nothing came for ${silenceMs / 1000} s`), silenceMs)
   try {
     const response = await follow(url, stop.signal)
-    if (response === null) return null
-    return await readBody(response, mostBytes, () => silence.refresh())
+    return response && (await readBody(response, mostBytes, () => silence.refresh()))
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason
     throw error instanceof TypeError ? toPassing(error) : error

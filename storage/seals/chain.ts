@@ -1,20 +1,18 @@
 // Reads and checks the public side of sealed signals: the chain of seals, and what was opened of it.
 import pMap from 'p-map'
-import { toIsoInstant } from '#core/calendar.ts'
+import { toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { openingKey, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { parsePublicKey } from '../signature.ts'
 import {
   batchOf,
   batchSalt,
-  beginningOf,
+  beginningsOf,
   commitmentTo,
-  commitmentToItem,
   dateOf,
-  daysBetween,
   digestOfSeal,
-  itemSalt,
   keyIdOf,
   keyOfOrigin,
+  lossOf,
   NO_DIGEST,
   type Opening,
   type OpeningLine,
@@ -27,6 +25,7 @@ import {
   sealCheck,
   seqOf,
   splitSeals,
+  toRecord,
 } from './seal.ts'
 
 /** The bytes of a public object by its key, null if there is none: of a store, or of a service over HTTP. */
@@ -76,7 +75,8 @@ export async function readSeals(read: ReadPublic, latestMs = Infinity): Promise<
     throw new Error(
       `seal ${n} cannot end at ${toIsoInstant(toMs)}: each takes ten minutes, and this is not in the future`,
     )
-  const dates = daysBetween(dateOf(first.seal), dateOf(newest.seal))
+  const day = toEpochDay(first.seal.toMs)
+  const dates = Array.from({ length: toEpochDay(toMs) - day + 1 }, (_, i) => toIsoDate(day + i))
   const days = await pMap(dates, date => readDay(read, date), { concurrency: READS_AT_ONCE })
   const found = new Map(days.flat().map(each => [each.seal.n, each]))
   const missing = Array.from({ length: newest.seal.n }, (_, i) => i + 1).filter(n => !found.has(n))
@@ -102,16 +102,13 @@ export function chainFaults(
   seals: readonly PublicSeal[],
   publicKeyOf?: (origin: string) => string | null,
 ): readonly string[] {
-  const checks = new Map(
-    startsOf(seals).map(({ seal: { origin } }) => {
-      const key = publicKeyOf?.(origin) ?? null
-      return [origin, key === null ? null : sealCheck(key)] as const
-    }),
-  )
+  const checkOf = (key: string | null) => (key === null ? () => false : sealCheck(key))
+  const origins = publicKeyOf === undefined ? [] : startsOf(seals).map(({ seal }) => seal.origin)
+  const checks = new Map(origins.map(origin => [origin, checkOf(publicKeyOf!(origin))]))
   return seals.flatMap(({ seal, bytes }, i) => [
-    ...(publicKeyOf === undefined || checks.get(seal.origin)?.(bytes)
-      ? []
-      : [`seal ${seal.n} is not signed by the key of ${seal.origin}`]),
+    ...(checks.get(seal.origin)?.(bytes) === false
+      ? [`seal ${seal.n} is not signed by the key of ${seal.origin}`]
+      : []),
     ...stepFaults(seal, seals[i - 1]),
   ])
 }
@@ -141,15 +138,11 @@ export async function readOriginKeys(
   seals: readonly Pick<PublicSeal, 'seal'>[],
 ): Promise<ReadonlyMap<string, string>> {
   const origins = [...new Set(seals.map(({ seal }) => seal.origin))]
-  const keys = await pMap(origins, async origin => [origin, await read(keyOfOrigin(origin))] as const, {
-    concurrency: READS_AT_ONCE,
-  })
-  return new Map(
-    keys.flatMap(([origin, bytes]) => {
-      const key = parsePublicKey(Buffer.from(bytes ?? []).toString())
-      return key !== null && key.id === keyIdOf(origin) ? [[origin, key.pem] as const] : []
-    }),
-  )
+  const readKey = async (origin: string) => {
+    const key = parsePublicKey(Buffer.from((await read(keyOfOrigin(origin))) ?? []).toString())
+    return key?.id === keyIdOf(origin) ? [[origin, key.pem] as const] : []
+  }
+  return new Map((await pMap(origins, readKey, { concurrency: READS_AT_ONCE })).flat())
 }
 
 /** An item of an opened seal. `stampedMs` is when an authority had seen the seal at the latest, null without a stamp. */
@@ -174,6 +167,8 @@ export type Opened = {
   readonly openedTo: string | null
 }
 
+type Found = { -readonly [Key in 'items' | 'faults' | 'lost' | 'skipped']: Opened[Key][number][] }
+
 /** Opens every seal up to and with day `until`, as far as it is published, and checks that each fits. `seals` ascend. */
 export async function openSeals(
   read: ReadPublic,
@@ -186,10 +181,8 @@ export async function openSeals(
   const openedTo = days[last]?.[0] ?? null
   const stamps = openings.flatMap(opening => opening?.stamps ?? [])
   const stamped = stampTimes(seals, stamps)
-  const faults: string[] = []
-  const items: OpenedItem[] = []
-  const lost: Opened['lost'][number][] = []
-  const skipped: Opened['skipped'][number][] = []
+  const found: Found = { items: [], faults: [], lost: [], skipped: [] }
+  const { items, faults, lost } = found
   let seq: number | null = null
   let origin: string | null = null
   for (const [i, [date, own]] of days.slice(0, last + 1).entries()) {
@@ -201,22 +194,20 @@ export async function openSeals(
     const lines = new Map(opening?.lines.map(line => [line.n, line]))
     for (const { seal } of own) {
       const line = lines.get(seal.n)
+      const isStart: boolean = seal.origin !== origin
+      origin = seal.origin
       if (line !== undefined && 'lost' in line) lost.push({ n: seal.n, why: line.lost })
       if (opening === null || (line !== undefined && 'lost' in line)) seq = null
       else {
-        const found = openSeal(seal, opening.day_key, line, seq, seal.origin !== origin)
-        faults.push(...found.faults)
-        skipped.push(...found.skipped)
-        seq = found.last
+        seq = openSeal(found, seal, opening.day_key, line, seq, isStart)
         const times = { sealedMs: seal.toMs, stampedMs: stamped.get(seal.n) ?? null }
-        items.push(...found.items.map(item => ({ n: seal.n, item, ...times })))
+        items.push(...(line?.items ?? []).map(item => ({ n: seal.n, item, ...times })))
       }
-      origin = seal.origin
     }
   }
   const isOpened = ({ seal }: PublicSeal) => dateOf(seal) <= (openedTo ?? '')
   faults.push(...lossFaults(seals, isOpened, items, lost))
-  return { items, faults, lost, skipped, stamps, openedTo }
+  return { ...found, stamps, openedTo }
 }
 
 async function readOpening(read: ReadPublic, date: string): Promise<Opening | null> {
@@ -229,9 +220,8 @@ async function readOpening(read: ReadPublic, date: string): Promise<Opening | nu
 
 /** Whether some lines are of these seals, at most one of each, in their order. */
 function isOf(seals: readonly PublicSeal[], lines: readonly { readonly n: number }[]): boolean {
-  const named = new Set(lines.map(({ n }) => n))
-  const own = seals.flatMap(({ seal: { n } }) => (named.has(n) ? [n] : []))
-  return own.length === lines.length && lines.every(({ n }, i) => n === own[i])
+  const own = new Set(seals.map(({ seal }) => seal.n))
+  return lines.every(({ n }, i) => own.has(n) && n > (lines[i - 1]?.n ?? 0))
 }
 
 /** The first stamp of each seal or a later one, which proves when it was there; epoch milliseconds. Both ascend. */
@@ -249,13 +239,6 @@ export function stampTimes(
   )
 }
 
-/** What the first items of new chains say, each with its seal. */
-export const beginningsOf = (items: readonly Pick<OpenedItem, 'n' | 'item'>[]) =>
-  items.flatMap(({ n, item }) => {
-    const found = beginningOf(item)
-    return found === null ? [] : [{ n, ...found }]
-  })
-
 /**
  * A seal is lost if and only if a later beginning of a chain says so, which was sealed before its opening: else a publisher chooses
  * when he opens. One that is not opened yet may still say so.
@@ -270,7 +253,7 @@ function lossFaults(
   const said = beginningsOf(items).filter(({ n }) => starts.some(({ seal }) => seal.n === n))
   const [isLost, isPending] = [new Set(lost.map(({ n }) => n)), starts.some(start => !isOpened(start))]
   return seals.filter(isOpened).flatMap(({ seal: { n } }) => {
-    const isSaid = said.some(each => n < each.n && each.from <= n && n <= each.to)
+    const isSaid = lossOf(n, said) !== undefined
     if (isLost.has(n) && !isSaid && !isPending)
       return [`seal ${n} is said to be lost, and no chain that begins after it says so`]
     return isSaid && !isLost.has(n) ? [`seal ${n} is opened, and a later beginning says that it is lost`] : []
@@ -279,44 +262,37 @@ function lossFaults(
 
 /**
  * Opens one seal. Without a line of its own it has to be empty. `seq` is the last number before it, null if that is not known; the
- * first seal of a chain may go on with a higher one.
+ * first seal of a chain may go on with a higher one. Returns the last number with it.
  */
 function openSeal(
+  { faults, skipped }: Found,
   seal: Seal,
   dayKey: string,
   line: Extract<OpeningLine, { batch: string }> | undefined,
   seq: number | null,
   isStart: boolean,
 ) {
-  const batch = line?.batch ?? batchOf(seq ?? 0, [])
-  const { day_key: key = dayKey, items = [] } = line ?? {}
-  const faults: string[] = []
-  const skipped: { from: number; to: number }[] = []
+  const { day_key = dayKey, items = [], batch = batchOf(seq ?? 0, []) } = line ?? {}
+  const { n } = seal
   const parsed = parseBatch(batch)
-  if (parsed === null) faults.push(`the batch of seal ${seal.n} has another form`)
-  const { after, commitments } = parsed ?? { after: seq ?? 0, commitments: [] }
-  if (commitmentTo(batchSalt(key, seal.n), batch) !== seal.commitment)
-    faults.push(
-      `what is opened of seal ${seal.n} is not what was sealed: a signal was altered, added or left out`,
-    )
-  const isEach = items.every(
-    (item, i) => commitmentToItem(itemSalt(key, item, seal.n, i), item) === commitments[i],
-  )
+  if (parsed === null) faults.push(`the batch of seal ${n} has another form`)
+  const { after } = parsed ?? { after: seq ?? 0 }
+  if (commitmentTo(batchSalt(day_key, n), batch) !== seal.commitment)
+    faults.push(`what is opened of seal ${n} is not what was sealed: a signal was altered, added or left out`)
   if (items.some(item => parseItem(item) === null))
-    faults.push(`seal ${seal.n} has an item that is neither a signal nor an event`)
-  if (!isEach || items.length !== commitments.length)
-    faults.push(`the items of seal ${seal.n} and those that are opened of it are not the same`)
+    faults.push(`seal ${n} has an item that is neither a signal nor an event`)
+  if (parsed !== null && toRecord({ n, day_key }, after, items).batch !== batch)
+    faults.push(`the items of seal ${n} and those that are opened of it are not the same`)
   if (seq !== null && after !== seq && !isStart)
-    faults.push(`seal ${seal.n} begins after signal ${after}, and the seals before it end with signal ${seq}`)
+    faults.push(`seal ${n} begins after signal ${after}, and the seals before it end with signal ${seq}`)
   if (seq !== null && after > seq && isStart) skipped.push({ from: seq + 1, to: after })
   let last = after
   for (const each of items.map(seqOf).filter(each => each !== null)) {
-    if (each <= last)
-      faults.push(`signal ${each} of seal ${seal.n} is not numbered above the signal before it`)
+    if (each <= last) faults.push(`signal ${each} of seal ${n} is not numbered above the signal before it`)
     if (each > last + 1) skipped.push({ from: last + 1, to: each - 1 })
     last = each
   }
-  return { items, last, skipped, faults }
+  return last
 }
 
 /** Gaps of the service: seals that span more than they should. UTC instants. */

@@ -3,17 +3,11 @@
 import { createHash, createHmac, createPublicKey, verify } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import {
-  DAY_MS,
-  parseIsoInstant,
-  toCompactInstant,
-  toEpochDay,
-  toIsoDate,
-  toIsoInstant,
-} from '#core/calendar.ts'
+import { parseIsoInstant, toCompactInstant, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { sealKeyKey, sealNumber } from '#core/contract/seals.ts'
 import { signal } from '#core/contract/signal.ts'
-import { parseJson } from '../json-bytes.ts'
+import { parseJson, readDocument } from '../json-bytes.ts'
+import type { ObjectStore } from '../object-store.ts'
 import type { LoggedEntry } from '../pointer-log.ts'
 import { rawKeyOf, type Signer } from '../signature.ts'
 
@@ -43,11 +37,8 @@ export const NO_DIGEST = Buffer.alloc(32).toString('base64')
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
-const sha256Of = (...parts: readonly (Uint8Array | string)[]): Buffer => {
-  const digest = createHash('sha256')
-  for (const part of parts) digest.update(part)
-  return digest.digest()
-}
+const sha256Of = (...parts: readonly (Uint8Array | string)[]): Buffer =>
+  parts.reduce((digest, part) => digest.update(part), createHash('sha256')).digest()
 
 /** The digest by which the next seal names this one. */
 export const digestOfSeal = (bytes: Uint8Array): string => base64(sha256Of(bytes))
@@ -70,11 +61,9 @@ export function signSeal(seal: Seal, signer: Signer): Uint8Array {
   return Buffer.from(`${text}\n— ${seal.origin} ${line}\n`)
 }
 
-const textOf = (seal: Seal): string =>
-  [
-    ...[HEADER, seal.origin, sealNumber(seal.n), `${toIsoInstant(seal.fromMs)} ${toIsoInstant(seal.toMs)}`],
-    ...[seal.commitment, seal.prev, `${sealNumber(seal.entrySeq)} ${seal.entrySha256}`, ''],
-  ].join('\n')
+const textOf = ({ n, origin, fromMs, toMs, commitment, prev, entrySeq, entrySha256 }: Seal): string =>
+  `${HEADER}\n${origin}\n${sealNumber(n)}\n${toIsoInstant(fromMs)} ${toIsoInstant(toMs)}\n` +
+  `${commitment}\n${prev}\n${sealNumber(entrySeq)} ${entrySha256}\n`
 
 const ED25519 = 1
 const SIGNATURE_BYTES = 64
@@ -82,38 +71,32 @@ const SIGNATURE_BYTES = 64
 const keyHash = (name: string, rawKey: Uint8Array): Buffer =>
   sha256Of(`${name}\n`, Buffer.of(ED25519), rawKey).subarray(0, 4)
 
+/** Base64 that ends with four bits more than whole characters have, in its one spelling. */
+const BASE64 = (characters: number): string => `[A-Za-z0-9+/]{${characters - 1}}[AEIMQUYcgkosw048]=`
+const DIGEST = BASE64(43)
+
 const SHAPE = new RegExp(
-  `^${HEADER}\\n(highwater/[0-9a-f]{16}/\\d{8}T\\d{6}Z)\\n(\\d{9})\\n(\\S{20}) (\\S{20})\\n` +
-    '([\\w+/]{43}=)\\n([\\w+/]{43}=)\\n(\\d{9}) ([\\w+/]{43}=)\\n\\n— (\\S+) ([\\w+/=]+)\\n$',
+  `^${HEADER}\\n(?<origin>highwater/[0-9a-f]{16}/\\d{8}T\\d{6}Z)\\n(?<n>\\d{9})\\n(?<from>\\S{20}) (?<to>\\S{20})\\n` +
+    `(?<commitment>${DIGEST})\\n(?<prev>${DIGEST})\\n(?<entrySeq>\\d{9}) (?<entrySha256>${DIGEST})\\n\\n` +
+    `— \\k<origin> ${BASE64(91)}\\n$`,
 )
 
 /** The seal that some bytes hold, or null if they hold none. Does not check the signature. */
 export function parseSeal(bytes: Uint8Array): Seal | null {
-  const [
-    ,
-    origin = '',
+  const {
     n,
     from = '',
     to = '',
-    commitment = '',
-    prev = '',
     entrySeq,
-    entrySha256 = '',
-    name,
-    signature = '',
-  ] = SHAPE.exec(Buffer.from(bytes).toString()) ?? []
+    ...texts
+  } = SHAPE.exec(Buffer.from(bytes).toString())?.groups ?? {}
   const [fromMs, toMs] = [parseIsoInstant(from), parseIsoInstant(to)]
-  const isCanonical = [commitment, prev, entrySha256, signature].every(
-    each => base64(Buffer.from(each, 'base64')) === each,
-  )
-  if (fromMs === null || toMs === null || name !== origin || !isCanonical) return null
-  return { n: Number(n), origin, fromMs, toMs, commitment, prev, entrySeq: Number(entrySeq), entrySha256 }
+  if (fromMs === null || toMs === null) return null
+  const others = texts as Pick<Seal, 'origin' | 'commitment' | 'prev' | 'entrySha256'> // the other names in SHAPE
+  return { ...others, n: Number(n), fromMs, toMs, entrySeq: Number(entrySeq) }
 }
 
-/** Whether a key in PEM form signed these bytes, which hold a seal. */
-export const isSealedBy = (publicKeyPem: string, bytes: Uint8Array): boolean => sealCheck(publicKeyPem)(bytes)
-
-/** The same for many seals of one key, which is read once: reading it takes as long as a check. */
+/** Whether a key in PEM form signed bytes, which hold a seal. The key is read once: reading it takes as long as a check. */
 export function sealCheck(publicKeyPem: string): (bytes: Uint8Array) => boolean {
   const key = createPublicKey(publicKeyPem)
   const raw = rawKeyOf(key)
@@ -210,14 +193,11 @@ export function parseItem(item: string) {
   return event.success ? ({ kind: 'event', event: event.data } as const) : null
 }
 
-/** The seals of a range that can never be opened; nulls for none. */
-type Lost = { readonly lost_from: number | null; readonly lost_to: number | null }
-
-/** The first items of a new chain: what it follows, what of that is lost, a range an item, and its key if that is another one. */
+/** The first items of a new chain: what it follows, what of that can never be opened, a range an item, and its key if that is another one. */
 export function beginningItems(
   { seal: { n, origin }, digest }: { readonly seal: Seal; readonly digest: string },
   keyId: string,
-  ranges: readonly Lost[],
+  ranges: readonly Readonly<Record<'lost_from' | 'lost_to', number | null>>[],
   order: Pick<SealEvent, 'by' | 'why' | 'at'>,
 ): readonly string[] {
   const item = ({ event, of }: Pick<SealEvent, 'event' | 'of'>) =>
@@ -227,13 +207,18 @@ export function beginningItems(
   return keyIdOf(origin) === keyId ? begun : [...begun, item({ event: 'key', of: { id: keyId } })]
 }
 
-/** What the first item of a new chain says of the seals that can never be opened, from one to another; null of any other. */
-export function beginningOf(item: string) {
-  const found = parseItem(item)
-  if (found?.kind !== 'event' || found.event.event !== 'begin_anew') return null
-  const { of: { lost_from, lost_to } = {}, why } = found.event
-  return { why: why ?? 'none', from: Number(lost_from), to: Number(lost_to) }
-}
+/** What the first items of new chains say of the seals that can never be opened, from one to another, each with its seal `n`. */
+export const beginningsOf = (items: readonly { readonly n: number; readonly item: string }[]) =>
+  items.flatMap(({ n, item }) => {
+    const found = parseItem(item)
+    if (found?.kind !== 'event' || found.event.event !== 'begin_anew') return []
+    const { of: { lost_from, lost_to } = {}, why } = found.event
+    return [{ n, why: why ?? 'none', from: Number(lost_from), to: Number(lost_to) }]
+  })
+
+/** What the first of the beginnings after a seal says that has it in its range. */
+export const lossOf = (n: number, begun: ReturnType<typeof beginningsOf>) =>
+  begun.find(each => n < each.n && each.from <= n && n <= each.to)
 
 // What is private until the opening.
 
@@ -266,15 +251,19 @@ export const entryFacts = (newest: LoggedEntry | null) => ({
   entry_sha256: newest === null ? NO_DIGEST : Buffer.from(newest.sha256, 'hex').toString('base64'),
 })
 
-/** A record with the batch of its items. */
-export function toRecord(
-  facts: Omit<SealRecord, 'batch' | 'items'>,
+/** A record, or what is opened of it, with the batch of its items. */
+export function toRecord<Facts extends Pick<SealRecord, 'n' | 'day_key'>>(
+  facts: Facts,
   after: number,
   items: readonly string[],
-): SealRecord {
+) {
   const lines = items.map((item, i) => commitmentToItem(itemSalt(facts.day_key, item, facts.n, i), item))
   return { ...facts, batch: batchOf(after, lines), items: [...items] }
 }
+
+/** The record of a seal in the private store; null if there is none, or it is damaged. */
+export const readRecord = async (privateStore: ObjectStore, n: number): Promise<SealRecord | null> =>
+  (await readDocument(privateStore, recordKey(n), sealRecord)) ?? null
 
 /** The seal of a record, after the seal with the digest `prev`. */
 export const sealOf = (record: SealRecord, prev: string): Seal => ({
@@ -299,25 +288,27 @@ export const lastSeqOf = ({ batch, items }: Pick<SealRecord, 'batch' | 'items'>)
 
 // Openings.
 
-const stamp = z.object({ n: z.int().min(1), at: z.string(), by: z.string() })
+const opening = z.object({
+  // The first line: the key of the day, and the time stamps of its seals that were known then.
+  date: z.string(),
+  day_key: z.string(),
+  stamps: z.array(z.object({ n: z.int().min(1), at: z.string(), by: z.string() })),
+  /** A further line: a seal with items or with a key of its own, or one that cannot be opened, with the reason of the publisher. */
+  lines: z.array(
+    z.union([
+      z.object({
+        n: z.int().min(1),
+        day_key: z.string().optional(),
+        batch: z.string(),
+        items: z.array(z.string()),
+      }),
+      z.object({ n: z.int().min(1), lost: z.string() }),
+    ]),
+  ),
+})
 
-/** The first line of an opening: the key of the day, and the time stamps of its seals that were known then. */
-const openingHead = z.object({ date: z.string(), day_key: z.string(), stamps: z.array(stamp) })
-
-/** A further line: a seal with items or with a key of its own, or one that cannot be opened, with the reason of the publisher. */
-const openingLine = z.union([
-  z.object({
-    n: z.int().min(1),
-    day_key: z.string().optional(),
-    batch: z.string(),
-    items: z.array(z.string()),
-  }),
-  z.object({ n: z.int().min(1), lost: z.string() }),
-])
-
-type OpeningHead = Readonly<z.infer<typeof openingHead>>
-export type OpeningLine = Readonly<z.infer<typeof openingLine>>
-export type Opening = OpeningHead & { readonly lines: readonly OpeningLine[] }
+export type Opening = Readonly<z.infer<typeof opening>>
+export type OpeningLine = Readonly<Opening['lines'][number]>
 
 export const openingText = ({ lines, ...head }: Opening): string =>
   [head, ...lines].map(line => `${JSON.stringify(line)}\n`).join('')
@@ -326,14 +317,6 @@ export const openingText = ({ lines, ...head }: Opening): string =>
 export function parseOpening(bytes: Uint8Array): Opening | null {
   const text = Buffer.from(bytes).toString()
   if (!Buffer.from(text).equals(bytes)) return null // not UTF-8
-  const [first, ...rest] = text.split('\n').slice(0, -1).map(parseJson)
-  const head = openingHead.safeParse(first)
-  const lines = z.array(openingLine).safeParse(rest)
-  return head.success && lines.success ? { ...head.data, lines: lines.data } : null
+  const [head, ...lines] = text.split('\n').slice(0, -1).map(parseJson)
+  return opening.safeParse({ ...Object(head), lines }).data ?? null
 }
-
-/** The days from one to another, ISO, both included. */
-export const daysBetween = (from: string, to: string): readonly string[] =>
-  Array.from({ length: Math.max(0, (Date.parse(to) - Date.parse(from)) / DAY_MS + 1) }, (_, i) =>
-    toIsoDate(toEpochDay(Date.parse(from)) + i),
-  )

@@ -5,10 +5,11 @@ import { changes } from '#core/contract/payloads/changes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { prune } from '#static-build/prune.ts'
-import { currentVersionOf, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
+import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { inLanes, writePoints } from '#static-build/render-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
 import { type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
 import type { MemoryStores } from '../support/books/publish-in-memory.ts'
 import { jsonAt } from './tree.ts'
@@ -89,4 +90,4 @@ export const renderHere: NonNullable<PublishOrder['render']> = async ({ store, b
 
 /** The version that a store points to. */
 export const versionOf = async (store: ObjectStore): Promise<string | null> =>
-  (await currentVersionOf(store))?.version ?? null
+  (await readHead(store))?.entry.version ?? null

@@ -15,10 +15,10 @@ import {
   readSeals,
 } from '#storage/seals/chain.ts'
 import {
-  isSealedBy,
   lastSeqOf,
   parseItem,
   recordKey,
+  sealCheck,
   sealOf,
   sealRecord,
   signSeal,
@@ -132,7 +132,7 @@ test('the simulated live weeks have the same bytes at every run, and a service g
     { event: { event: 'key', of: { id: signer.keyId } } },
   ])
   const next = signSeal(sealOf(record, newest.digest), signer)
-  expect(isSealedBy(signer.publicKeyPem, next)).toBe(true)
+  expect(sealCheck(signer.publicKeyPem)(next)).toBe(true)
   await own.store.create(sealKey(newest.seal.n + 1), next, { content_type: 'text/plain' })
   await leaveSimulatedWeeks(own, service)
   expect(await own.privateStore.has(recordKey(newest.seal.n + 2))).toBe(false)

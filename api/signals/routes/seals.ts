@@ -7,8 +7,7 @@ import type { Identity } from '#signals/clients/clients.ts'
 import { BLOCK_SIGNALS, newestVisible, readVisible, type Viewer } from '#signals/log/read-log.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { SEALS } from '#signals/redis/keys.ts'
-import { readDocument } from '#storage/json-bytes.ts'
-import { batchSalt, itemSalt, lastSeqOf, recordKey, sealRecord, seqOf } from '#storage/seals/seal.ts'
+import { batchSalt, itemSalt, lastSeqOf, readRecord, recordKey, seqOf } from '#storage/seals/seal.ts'
 import { type Exchange, queryOf, sendEnveloped } from '../../service/exchange.ts'
 import { routesOf, type ServedParts } from '../exchange.ts'
 import { pageParameters } from './signals.ts'
@@ -76,9 +75,9 @@ async function* readReceipts(parts: ServedParts, client: Viewer, since: number) 
 async function readSealOf(seq: number, { redis, privateStore }: ServedParts) {
   const [n] = await askRedis(() => redis.zrangebyscore(SEALS, seq, '+inf', 'LIMIT', 0, 1))
   if (n === undefined) return null
-  const key = recordKey(Number(n))
-  const record = await readDocument(privateStore, key, sealRecord)
-  if (!record) throw new Error(`${key} is missing or damaged: restore the private store from a copy`)
+  const record = await readRecord(privateStore, Number(n))
+  if (record === null)
+    throw new Error(`${recordKey(Number(n))} is missing or damaged: restore the private store from a copy`)
   const { day_key, batch, items } = record
   const salts = new Map(items.map((item, i) => [seqOf(item), itemSalt(day_key, item, record.n, i)]))
   return { n: record.n, s_n: batchSalt(day_key, record.n), batch, salts, last: lastSeqOf(record) }

@@ -105,8 +105,8 @@ export const fromBase64 = (text: string) => Uint8Array.from(atob(text), char => 
 
 /** `Retry-After` is seconds or a date; without it the waits are 1, 2, 4, … seconds. */
 function secondsToWait(retryAfter: string | null, attempt: number): number {
-  if (retryAfter === null) return 2 ** (attempt - 1)
-  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000
+  const asked = retryAfter ?? ''
+  const seconds = /^\d+$/.test(asked) ? Number(asked) : (Date.parse(asked) - Date.now()) / 1000
   return Number.isNaN(seconds) ? 2 ** (attempt - 1) : Math.max(0, seconds)
 }
 

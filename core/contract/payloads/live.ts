@@ -1,6 +1,6 @@
 // Payload of `/v1/strategies/{sid}/live`: what was sealed while the strategy was live, and what follows from it.
 import { z } from 'zod'
-import { LIVE_WORDS } from '#core/figures/live-figures.ts'
+import { LIVE_EVENTS, LIVE_WORDS } from '#core/figures/live-figures.ts'
 import {
   isoDate,
   list,
@@ -11,6 +11,7 @@ import {
   records,
   text,
   textOrNull,
+  type ValueOf,
   whole,
   word,
 } from './field.ts'
@@ -42,45 +43,6 @@ const ofSeal = () => ({
   sealed: time('End of its seal, by the clock of the publisher.'),
 })
 const span = () => ({ from: text('UTC instant.'), to: text('UTC instant.') })
-
-const facts = () => ({
-  bar_minutes: numberOrNull('Length of its bars, as the publisher states it; null without bars.'),
-  seals: recordOrNull('The chain of seals up to the last opened day; null without any.', {
-    since: text('Beginning of the first seal, a UTC instant.'),
-    opened_to: isoDate('Last UTC day whose seals are opened.').nullable(),
-    seals: whole('Seals up to then.'),
-    newest: recordOrNull('The newest of them: a version binds the chain up to it. Null without any.', {
-      n: whole('Number.'),
-      digest: text('SHA-256 of its bytes, base64.'),
-    }),
-    gaps: records('Times that one seal spans for more than 600 s.', span()),
-    lost: records('Seals that cannot be opened.', {
-      n: whole('Number.'),
-      why: text('As the publisher states.'),
-    }),
-    skipped: records('Numbers that no sealed signal has.', { from: whole('First.'), to: whole('Last.') }),
-    stamped_by: textOrNull('The name in the newest time stamp, as the publisher states; null without any.'),
-    absent: list('Strategies that were live and are not in the catalogue, sorted.', z.string()),
-    origins: records('Chains that follow one another.', { origin: text('Name.'), n: whole('First seal.') }),
-  }),
-  events: records('Orders for this strategy, or for all, in the order of the seals.', {
-    event: word('What was ordered.', ['live', 'ended', 'halt', 'resume']),
-    alias: text('The strategy, or `*` for all.'),
-    at: time('When, by the clock of the publisher.'),
-    why: textOrNull('Why, as stated.'),
-    ...ofSeal(),
-  }),
-  signals: records('Its signals but tests, in the order of the seals.', {
-    seq: whole('Number of the signal.'),
-    action: word('What to hold.', ['long', 'short', 'flat']),
-    mode: word('`LIVE` signals are traded.', ['LIVE', 'DRY_RUN']),
-    timestamp: time('When the decision was made, as the signal says.'),
-    stamped: numberOrNull(
-      'First time stamp at or after its seal, as the publisher states. Epoch milliseconds UTC.',
-    ),
-    ...ofSeal(),
-  }),
-})
 
 export const liveData = () =>
   record('What was sealed while the strategy was live, as far as it is opened, beside the record.', {
@@ -125,7 +87,42 @@ export const liveData = () =>
       '100 × k × sd(r - q) × √365',
       UNTRADED,
     ),
-    ...facts(),
+    bar_minutes: numberOrNull('Length of its bars, as the publisher states it; null without bars.'),
+    seals: recordOrNull('The chain of seals up to the last opened day; null without any.', {
+      since: text('Beginning of the first seal, a UTC instant.'),
+      opened_to: isoDate('Last UTC day whose seals are opened.').nullable(),
+      seals: whole('Seals up to then.'),
+      newest: recordOrNull('The newest of them: a version binds the chain up to it. Null without any.', {
+        n: whole('Number.'),
+        digest: text('SHA-256 of its bytes, base64.'),
+      }),
+      gaps: records('Times that one seal spans for more than 600 s.', span()),
+      lost: records('Seals that cannot be opened.', {
+        n: whole('Number.'),
+        why: text('As the publisher states.'),
+      }),
+      skipped: records('Numbers that no sealed signal has.', { from: whole('First.'), to: whole('Last.') }),
+      stamped_by: textOrNull('The name in the newest time stamp, as the publisher states; null without any.'),
+      absent: list('Strategies that were live and are not in the catalogue, sorted.', z.string()),
+      origins: records('Chains that follow one another.', { origin: text('Name.'), n: whole('First seal.') }),
+    }),
+    events: records('Orders for this strategy, or for all, in the order of the seals.', {
+      event: word('What was ordered.', LIVE_EVENTS),
+      alias: text('The strategy, or `*` for all.'),
+      at: time('When, by the clock of the publisher.'),
+      why: textOrNull('Why, as stated.'),
+      ...ofSeal(),
+    }),
+    signals: records('Its signals but tests, in the order of the seals.', {
+      seq: whole('Number of the signal.'),
+      action: word('What to hold.', ['long', 'short', 'flat']),
+      mode: word('`LIVE` signals are traded.', ['LIVE', 'DRY_RUN']),
+      timestamp: time('When the decision was made, as the signal says.'),
+      stamped: numberOrNull(
+        'First time stamp at or after its seal, as the publisher states. Epoch milliseconds UTC.',
+      ),
+      ...ofSeal(),
+    }),
     undefined: undefinedReasons,
   }).meta({
     id: 'Live',
@@ -142,3 +139,6 @@ export const liveData = () =>
         'Q: by nearest rank.',
     ),
   })
+
+/** The chain, as far as it is opened. Instants and dates are ISO. */
+export type SealsRecord = NonNullable<ValueOf<ReturnType<typeof liveData>>['seals']>

@@ -8,8 +8,8 @@ import { versionFolder } from '#core/contract/artifacts.ts'
 import { readStatus } from '#signals/live/live-record.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
 import { liveKey } from '#signals/redis/keys.ts'
-import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
 import { run } from '../../cli/made-up.ts'
 import { aModule, catalogue, csv, dailyBars, moduleText } from '../../pipeline/night/night-book.ts'
 import { blocksIn } from '../../support/page-blocks.ts'
@@ -43,7 +43,7 @@ async function aBook() {
       env: { REDIS_URL, DATA_FOLDER: folder, ALERT_COMMAND: `cat >> '${alerts}'`, BUILD_EFFORT: 'quick' },
     })
   const alerted = async (): Promise<unknown> => JSON.parse(await readFile(alerts, 'utf8'))
-  const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
+  const served = async () => (await readHead(await openStore(storeUrl)))?.entry.version ?? null
   const setBars = (text: string) => writeFile(join(folder, 'book', BARS), text)
   return { folder, build, served, alerted, setBars }
 }

@@ -8,7 +8,6 @@ import { LOG, liveKey, SEAL_EVENTS, SEAL_STATE, SEALS } from '#signals/redis/key
 import { beginAnew } from '#signals/seals/begin-anew.ts'
 import {
   assertMaySeal,
-  progressOf,
   publish,
   repairIndex,
   runSealer,
@@ -153,7 +152,7 @@ async function nameLaterEntry(): Promise<void> {
   const { newest, record } = await assertMaySeal(scene.parts)
   const { n, toMs, origin } = newest!.seal
   const span = { n: n + 1, origin, fromMs: toMs, toMs: toMs + SEAL_MS }
-  const next = { ...(await toNextRecord(scene.parts, span, record, progressOf(record!))), entry_seq: 9 }
+  const next = { ...(await toNextRecord(scene.parts, span, record)), entry_seq: 9 }
   await scene.parts.privateStore.create(recordKey(n + 1), toJsonBytes(next), TEXT)
   await publish(scene.parts, next, newest)
   scene.next()

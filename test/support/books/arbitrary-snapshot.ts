@@ -1,9 +1,10 @@
 // What the laws of the resources and of the snapshot format are tried on.
 import fc from 'fast-check'
 import { DAY_MS, toIsoDate, toIsoInstant } from '#core/calendar.ts'
-import type { LiveRecord, SealsRecord } from '#core/dataset/live-record.ts'
+import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { SIDES } from '#core/dataset/snapshot-files.ts'
+import type { OpenedSignals } from '#core/figures/live-figures.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { type HandStrategy, type HandTrade, handSnapshot } from './hand-snapshot.ts'
 
@@ -43,7 +44,7 @@ const aTrade: fc.Arbitrary<HandTrade> = fc
   })
 
 /** Live from the first day on, with signals within half an hour of some entries, and none on one day. */
-const liveOf = ({ trades }: { readonly trades: readonly HandTrade[] }): LiveRecord => ({
+const liveOf = ({ trades }: { readonly trades: readonly HandTrade[] }): OpenedSignals => ({
   bar_minutes: 240,
   signals: trades.map(({ side = 'long', entry_time }, i) => ({
     ...{ n: 2 + i, seq: 1 + i, action: side, mode: 'LIVE', timestamp: entry_time },

@@ -1,9 +1,9 @@
 // Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
 // the functions that a night uses.
 import { parseIsoDate, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
-import type { LiveEvent, LiveRecord, LiveSignal, SealsRecord } from '#core/dataset/live-record.ts'
 import type {
   Benchmark,
   DatasetRecord,
@@ -17,10 +17,14 @@ import { bookFigures } from '#core/figures/book.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
 import { diversification } from '#core/figures/diversification.ts'
 import { splitFigures } from '#core/figures/figure.ts'
+import type { OpenedSignals } from '#core/figures/live-figures.ts'
 import { completeWeeks, lastDay, type Series } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import { EXIT_REASONS, type ExitReason } from '#core/replay/trade.ts'
+
+type LiveEvent = OpenedSignals['events'][number]
+type LiveSignal = OpenedSignals['signals'][number]
 
 export type HandTrade = {
   readonly side?: Side
@@ -214,7 +218,7 @@ const minute = 60_000
 export function aLiveRecord(
   trades: readonly HandTrade[],
   to: string,
-): { live: LiveRecord; seals: SealsRecord } {
+): { live: OpenedSignals; seals: SealsRecord } {
   const sealOf = (ms: number): number => Math.ceil(ms / (10 * minute)) * 10 * minute
   const start = trades[0]!.entry_time - 24 * 60 * minute
   const event = (at: number, given: Pick<LiveEvent, 'event' | 'why'>): LiveEvent => ({

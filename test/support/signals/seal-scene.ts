@@ -2,10 +2,17 @@
 import type { Redis } from 'ioredis'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { commit } from '#signals/log/commit.ts'
-import { readRecord, type SealParts, sealOnce } from '#signals/seals/sealer.ts'
+import { type SealParts, sealOnce } from '#signals/seals/sealer.ts'
 import type { ObjectHeaders, ObjectStore } from '#storage/object-store.ts'
-import { beginningsOf, chainFaults, openSeals, readOriginKeys, readSeals } from '#storage/seals/chain.ts'
-import { dateOf, type OpeningLine, openingText, SEAL_MS } from '#storage/seals/seal.ts'
+import { chainFaults, openSeals, readOriginKeys, readSeals } from '#storage/seals/chain.ts'
+import {
+  beginningsOf,
+  dateOf,
+  type OpeningLine,
+  openingText,
+  readRecord,
+  SEAL_MS,
+} from '#storage/seals/seal.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { signalContent } from './signals.ts'
@@ -46,7 +53,7 @@ export async function readAll(stores: Pick<SealParts, 'store' | 'privateStore'>)
   const read = (key: string) => stores.store.read(key)
   const seals = await readSeals(read)
   const keys = await readOriginKeys(read, seals)
-  const records = await Promise.all(seals.map(({ seal }) => readRecord(stores, seal.n)))
+  const records = await Promise.all(seals.map(({ seal }) => readRecord(stores.privateStore, seal.n)))
   const declared = beginningsOf(
     records.flatMap(record => record?.items.map(item => ({ n: record.n, item })) ?? []),
   )

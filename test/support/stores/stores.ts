@@ -6,11 +6,11 @@ import { expect } from 'vitest'
 import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import { manifest } from '#core/contract/manifest.ts'
-import { currentVersionOf } from '#static-build/publish-version.ts'
 import { saveEntryTime } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY } from '../books/publish-book.ts'
 import { lastingFolder } from '../temporary-folder.ts'
 import { bytesOf } from './stored-bytes.ts'
@@ -69,7 +69,7 @@ export function buildArgs(stores: Stores, order: BuildArgs = {}): string[] {
 
 /** The version that the pointer names, or null. */
 export const pointerOf = async ({ url, s3 }: Stores): Promise<string | null> =>
-  (await currentVersionOf(await openStore(url, s3)))?.version ?? null
+  (await readHead(await openStore(url, s3)))?.entry.version ?? null
 
 /** Resolves when a build has taken the lock of the store, which it does before it computes anything. */
 export const buildBegan = ({ url, s3 }: Stores): Promise<void> =>
@@ -105,8 +105,9 @@ export async function faultsOf({ url, privateUrl, s3 }: Stores): Promise<string[
   const keys = (await store.list('v1/')).filter(key => key.endsWith('/manifest.json'))
   const manifests = await Promise.all(keys.map(key => bytesOf(store, key)))
   const faults = await Promise.all(manifests.map(bytes => faultsOfVersion(store, privateStore, bytes)))
-  const current = await currentVersionOf(store)
-  const isDangling = current !== null && !manifests.some(bytes => sha256(bytes) === current.manifest_sha256)
+  const current = (await readHead(store))?.entry
+  const isDangling =
+    current !== undefined && !manifests.some(bytes => sha256(bytes) === current.manifest_sha256)
   return [
     ...faults.flat(),
     ...(isDangling ? [`the pointer names ${current.version}, which is not there`] : []),

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
-import type { LiveRecord, SealsRecord } from '#core/dataset/live-record.ts'
+import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import type { OpenedSignals } from '#core/figures/live-figures.ts'
 import { handSnapshot } from '../../../support/books/hand-snapshot.ts'
 import { readCsv, readLive, readTrades } from './evaluate.ts'
 import { BINARY_FORMATS, readTable } from './read-columns.ts'
@@ -10,7 +11,7 @@ import { BINARY_FORMATS, readTable } from './read-columns.ts'
 const START = Date.UTC(2024, 0, 1)
 const hour = (hours: number): number => START + (hours * DAY_MS) / 24
 
-const LIVE: LiveRecord = {
+const LIVE: OpenedSignals = {
   bar_minutes: 60,
   signals: [
     {
