@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { ABOUT_REASONS } from '#core/contract/payloads/figure-rule.ts'
 import { splitFigures, UNDEFINED_REASONS } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
-import { constant, dailyFrom, figuresOf, trade } from '../core/figures/series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
+import { constant, figuresOf, trade } from '../core/figures/series.ts'
 import {
   type DescribedFigure,
   type FigureGroup,

@@ -23,6 +23,7 @@ import {
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, toBytes } from '#test/support/books/publish-in-memory.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { type Chain, createChain, eventItem, hourOf, signalItem } from '#test/support/seals/chain.ts'
 
 const DAYS = ['2024-05-29', '2024-05-30', '2024-05-31'] as const
@@ -118,48 +119,25 @@ test('the live records of a snapshot have what was opened up to its window: sign
 })
 
 describe('a build that would have to leave an opening out fails', () => {
-  const REFUSED: readonly [string, (chain: Chain) => Promise<unknown>, RegExp][] = [
-    [
-      'without the record of a seal',
-      ({ privateStore }) => privateStore.remove(recordKey(9)),
-      /^seal 9 cannot be opened, because memory:private\/seals\/000000009\.json is missing or of another seal: restore it from a copy; without one, `highwater seals begin-anew --reason TEXT` declares it lost in public$/,
-    ],
-    [
-      'with a record of another seal',
-      async ({ privateStore, all }) =>
-        privateStore.replace(recordKey(9), toBytes({ ...all[9]!.record, n: 9 }), TEXT),
-      /^seal 9 cannot be opened, because .*000000009\.json is missing or of another seal/,
-    ],
-    [
-      'with a record whose items are not those of its batch',
-      async ({ privateStore, all }) =>
-        privateStore.replace(recordKey(7), toBytes({ ...all[6]!.record, items: [signalItem(9)] }), TEXT),
-      /^seal 7 cannot be opened, because .*000000007\.json is missing or of another seal/,
-    ],
-    [
-      'with a record whose seal is not public yet',
-      ({ privateStore, all }) =>
-        privateStore.create(
-          recordKey(68),
-          toBytes({ ...all[66]!.record, n: 68, to: `${DAYS[2]}T23:50:00Z` }),
-          TEXT,
-        ),
-      /^seal 68 has a record and is not published, so 2024-05-31 cannot be opened: start `highwater serve signals`, which publishes it, and build again$/,
-    ],
-    [
-      'without a seal',
-      async ({ store }) => {
-        await store.remove(sealKey(9))
-        await store.remove(`v1/seals/days/${DAYS[0]}`)
-      },
-      /^memory:public: seal 9 is missing: withheld or removed; restore the seals from a copy$/,
-    ],
-  ]
-  test.each(REFUSED)('an opening %s is not written, and the build says which', async (_, damage, says) => {
-    const chain = await threeDays()
-    await damage(chain)
-    await expect(openDays(chain, DAYS[2])).rejects.toThrow(says)
-  })
+  const ofAnother = (n: number) =>
+    new RegExp(`^seal ${n} cannot be opened, because .*00000000${n}\\.json is missing or of another seal`)
+  const replaceRecord =
+    (n: number, change: object, of = n) =>
+    ({ privateStore, all }: Chain) =>
+      privateStore.replace(recordKey(n), toBytes({ ...all[of - 1]!.record, n, ...change }), TEXT)
+  test.each(casesOf<[string, (chain: Chain) => Promise<unknown>, RegExp]>`
+without the record of a seal -> ${({ privateStore }: Chain) => privateStore.remove(recordKey(9))} -> ${/^seal 9 cannot be opened, because memory:private\/seals\/000000009\.json is missing or of another seal: restore it from a copy; without one, `highwater seals begin-anew --reason TEXT` declares it lost in public$/}
+with a record of another seal -> ${replaceRecord(9, {}, 10)} -> ${ofAnother(9)}
+with a record whose items are not those of its batch -> ${replaceRecord(7, { items: [signalItem(9)] })} -> ${ofAnother(7)}
+with a record whose seal is not public yet -> ${({ privateStore, all }: Chain) => privateStore.create(recordKey(68), toBytes({ ...all[66]!.record, n: 68, to: `${DAYS[2]}T23:50:00Z` }), TEXT)} -> ${/^seal 68 has a record and is not published, so 2024-05-31 cannot be opened: start `highwater serve signals`, which publishes it, and build again$/}
+without a seal -> ${({ store }: Chain) => Promise.all([sealKey(9), `v1/seals/days/${DAYS[0]}`].map(store.remove))} -> ${/^memory:public: seal 9 is missing: withheld or removed; restore the seals from a copy$/}`)(
+    'an opening %s is not written, and the build says which',
+    async (_, damage, says) => {
+      const chain = await threeDays()
+      await damage(chain)
+      await expect(openDays(chain, DAYS[2])).rejects.toThrow(says)
+    },
+  )
 
   test('a build that reads an opening which was altered fails, and says of which seal', async () => {
     const chain = await threeDays()
@@ -199,70 +177,31 @@ describe('an opening in which something could be hidden or chosen is a fault', (
     const { faults, skipped } = await openSeals(async () => Buffer.from(text), seals, DAYS[0])
     return [...faults, ...skipped.map(({ from, to }) => `${from} to ${to} are skipped`)]
   }
-  const of = (n: number, item: string, after: number) =>
-    batchOf(after, [commitmentToItem(itemSalt('', item, n, 0), item)])
+  const itemOf = (n: number, item: string) => ({
+    batch: batchOf(0, [commitmentToItem(itemSalt('', item, n, 0), item)]),
+    items: [item],
+  })
   const empty = { batch: 'after 0\n' }
   const numbered = JSON.stringify({ ...JSON.parse(eventItem('key', null, BEGIN)), seq: 1 })
   const anew = eventItem('begin_anew', null, END, { of: { lost_from: 1, lost_to: 1 } })
-  const begun = [empty, empty, { batch: of(3, anew, 0), items: [anew] }]
+  const begun = [empty, empty, itemOf(3, anew)]
   const lost = { n: 1, lost: 'a broken disk' }
   const other = 'the opening of 2024-05-29 has lines twice, in another order, or of other seals'
-  const TABLE: readonly [string, string[], ...Parameters<typeof openedAs>][] = [
-    [
-      'with a batch without its last line break',
-      ['the batch of seal 1 has another form'],
-      [{ batch: `after 0\n${hex}` }],
-    ],
-    [
-      'with a batch of other lines',
-      ['the batch of seal 1 has another form'],
-      [{ batch: `after 0\n${hex} \n` }],
-    ],
-    ['with a line twice', [other], [empty], o => ({ ...o, lines: [...o.lines, ...o.lines] })],
-    [
-      'with a line of no seal of its day',
-      [other],
-      [empty],
-      o => ({ ...o, lines: [...o.lines, { ...lost, n: 9 }] }),
-    ],
-    [
-      'with a stamp of no seal of its day',
-      [other],
-      [empty],
-      o => ({ ...o, stamps: [{ n: 9, at: END, by: 'x' }] }),
-    ],
-    [
-      'of a new chain that jumps over numbers',
-      ['1 to 9 are skipped'],
-      [empty, empty, { batch: 'after 9\n' }],
-    ],
-    [
-      'with an event that has a number',
-      ['1 to 1 are skipped'],
-      [
-        { batch: of(1, numbered, 0), items: [numbered] },
-        { batch: of(2, signalItem(2), 0), items: [signalItem(2)] },
-      ],
-    ],
-    [
-      'of a seal that is said to be lost, which no later beginning says',
-      ['seal 2 is said to be lost, and no chain that begins after it says so'],
-      begun,
-      o => ({ ...o, lines: [lost, { n: 2, lost: 'another' }, o.lines[2]!] }),
-    ],
-    [
-      'of a seal that a later beginning says is lost',
-      ['seal 1 is opened, and a later beginning says that it is lost'],
-      begun,
-    ],
-    [
-      'of a seal that is lost as a later beginning says is none',
-      [],
-      begun,
-      o => ({ ...o, lines: [lost, ...o.lines.slice(1)] }),
-    ],
-  ]
-  test.each(TABLE)(
+  const withLines = (change: (lines: Opening['lines']) => Opening['lines']) => (opening: Opening) => ({
+    ...opening,
+    lines: change(opening.lines),
+  })
+  test.each(casesOf<[string, string[], ...Parameters<typeof openedAs>]>`
+with a batch without its last line break -> ${['the batch of seal 1 has another form']} -> ${[{ batch: `after 0\n${hex}` }]}
+with a batch of other lines -> ${['the batch of seal 1 has another form']} -> ${[{ batch: `after 0\n${hex} \n` }]}
+with a line twice -> ${[other]} -> ${[empty]} -> ${withLines(lines => [...lines, ...lines])}
+with a line of no seal of its day -> ${[other]} -> ${[empty]} -> ${withLines(lines => [...lines, { ...lost, n: 9 }])}
+with a stamp of no seal of its day -> ${[other]} -> ${[empty]} -> ${(o: Opening) => ({ ...o, stamps: [{ n: 9, at: END, by: 'x' }] })}
+of a new chain that jumps over numbers -> ${['1 to 9 are skipped']} -> ${[empty, empty, { batch: 'after 9\n' }]}
+with an event that has a number -> ${['1 to 1 are skipped']} -> ${[itemOf(1, numbered), itemOf(2, signalItem(2))]}
+of a seal that is said to be lost, which no later beginning says -> ${['seal 2 is said to be lost, and no chain that begins after it says so']} -> ${begun} -> ${withLines(([, , third]) => [lost, { n: 2, lost: 'another' }, third!])}
+of a seal that a later beginning says is lost -> ${['seal 1 is opened, and a later beginning says that it is lost']} -> ${begun}
+of a seal that is lost as a later beginning says is none -> ${[]} -> ${begun} -> ${withLines(([, ...others]) => [lost, ...others])}`)(
     'an opening %s is read with exactly those faults and holes that it has',
     async (_, says, ...given) => {
       expect(await openedAs(...given)).toEqual(says)

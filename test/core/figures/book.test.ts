@@ -1,15 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bookFigures, bookWithout, equalWeightBook, weightedBook } from '#core/figures/book.ts'
-import { lastDay, type Series } from '#core/figures/series.ts'
+import { lastDay } from '#core/figures/series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
 
-const dailyOn = (first: number, ...values: number[]): Series => ({
-  period: 'daily',
-  first,
-  values: Float64Array.from(values),
-})
+const dailyOn = (first: number, ...values: number[]) => dailyFrom(first, values)
 
 test('the equal-weight book is on each day the mean of the strategies alive on it', () => {
   const book = equalWeightBook([dailyOn(10, 0.5, 0.25, 0.75), dailyOn(11, 0.75, 0.25, 1)])

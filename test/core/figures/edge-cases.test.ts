@@ -6,9 +6,10 @@ import { splitFigures, type Undefined, undefinedBecause } from '#core/figures/fi
 import { performanceFigures } from '#core/figures/performance.ts'
 import { completeWeeks, type Series } from '#core/figures/series.ts'
 import type { fundDueDiligence as fundFigures } from '#core/figures/strategy-figures.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
-import { constant, dailyFrom, figuresFrom, figuresOf, ledgers, trade } from './series.ts'
+import { constant, figuresFrom, figuresOf, ledgers, trade } from './series.ts'
 
 const uneven = (length: number): number[] => Array.from({ length }, (_, i) => 0.02 * Math.sin(1 + i * i))
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { type LiveInput, liveEntries, liveFigures } from '#core/figures/live-figures.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import { dailyFrom } from './series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 
 /** `5T04:00` is 5 January 2026, 04:00 UTC; days past the 31st are of February and so on. */
 const at = (text: string): number => {

@@ -11,8 +11,9 @@ import {
   tradeStatistics,
   winRatePct,
 } from '#core/figures/trade-statistics.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { BASE_RISK, constant, dailyFrom, trade } from './series.ts'
+import { BASE_RISK, constant, trade } from './series.ts'
 
 const NO_TRADES = undefinedBecause('no_trades')
 const NO_WINS = undefinedBecause('no_wins')

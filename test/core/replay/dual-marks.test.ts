@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Series } from '#core/figures/series.ts'
 import { auditLedger } from '#core/replay/audit.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { compareMarks, DUAL_MARKS_BOUND, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { arbitraryInput } from './arbitraries.ts'
 import { DAY_0, HOUR_MS } from './hand.ts'
@@ -77,11 +77,7 @@ function everyEightHours(times: Float64Array): Funding {
   return { t, rate: Float64Array.from({ length: count }, (_, i) => ((i % 7) - 2) * 1e-4) }
 }
 
-const daily = (...values: number[]): Series => ({
-  period: 'daily',
-  first: DAY_0,
-  values: Float64Array.from(values),
-})
+const daily = (...values: number[]) => dailyFrom('2020-01-01', values)
 
 test('the comparison of two series of marks agrees up to its bound and not beyond, and names the worst day', () => {
   const engine = daily(0, 0.01, -0.02)

@@ -163,12 +163,6 @@ test('the product of 1 + ret over the life of a trade is 1 + R', () => {
   })
 })
 
-test('a ledger without trades returns 0 on every day', () => {
-  forAll(anyCloses, closes => {
-    expect(mark([], { bars: closes.map(still) }).daily.values.every(ret => Object.is(ret, 0))).toBe(true)
-  })
-})
-
 const twoDays = [...flatDay(100), ...flatDay(110)]
 
 test('overlapping trades are sized on the equity with the others marked at the new entry price', () => {

@@ -30,6 +30,8 @@ test('the leverage of a trade is first of all the one in the ledger', () => {
     leverage: 3,
     leverage_from: 'ledger',
     marking: 'daily',
+    account_return: 0.0979,
+    return_per_notional: 0.0979 / 3,
   })
 })
 
@@ -72,10 +74,6 @@ test('the leverage of a trade is not taken from a stop that implies more than th
   expect(resolved({ stop: 100, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
 })
 
-test('the account return is the one in the ledger, exactly', () => {
-  expect(resolved({ leverage: 3, account_return: 0.123 }).account_return).toBe(0.123)
-})
-
 test('the account return is else leverage x prices less both commissions', () => {
   expect(resolved({ leverage: 3 }).account_return).toBeCloseTo(3 * PER_NOTIONAL, 14)
   // Short 100 to 110: -0.1 - 0.0021.
@@ -106,10 +104,6 @@ test('the account return of an open trade is null', () => {
   const none = { account_return: null, return_per_notional: null }
   expect(resolved({ ...open, stop: 90 })).toMatchObject({ leverage: 0.2, ...none })
   expect(resolved(open)).toMatchObject({ leverage: null, marking: 'realised', return_per_notional: null })
-})
-
-test('the return per unit of notional is account return over leverage', () => {
-  expect(resolved({ leverage: 2, account_return: 0.3 }).return_per_notional).toBe(0.15)
 })
 
 test('the return per unit of notional is from prices and commission if the leverage is unknown', () => {

@@ -246,17 +246,3 @@ test('every trade that cannot have happened is named with the row of its file, w
     expect.stringMatching(/^ledgers\/early\.csv:2: .*entry at 2023-12-30T00:00:00Z, where there is no bar/),
   ])
 })
-
-test('reported returns that the ledger beside them does not make are refused with the first days', async () => {
-  const book = (second: number) => ({
-    ...bookOf(BARS, [ledgerOf('idle', ledger()), returnsOf('elm', dailyReturns([0.01, second, 0]))]),
-    'ledgers/elm.csv': ledger(`long,2024-01-01T04:00:00Z,100,2024-01-01T08:00:00Z,101,signal,,,0.01`),
-  })
-  const { snapshot } = await nightOf(book(0.0001))
-  expect(strategyOf(snapshot, 'elm')!.verification_state).toBe('unverified')
-  expect(await problemsOfNight(book(0.0002))).toEqual([
-    expect.stringMatching(
-      /^returns\/elm\.csv: returns_differ of elm: .* first from 2024-01-02 to 2024-01-02: 0\.0200 % is reported, and 0\.0000 % /,
-    ),
-  ])
-})

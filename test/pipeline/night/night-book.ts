@@ -100,17 +100,13 @@ export const moduleOf = (id: string, changes: Changes = {}, fields: Fields = {})
   text: moduleText(id, changes),
 })
 
-export const ledgerOf = (id: string, text: string, fields: Fields = {}): Made => ({
-  entry: { ...aLedger(id), ...fields },
-  path: `ledgers/${id}.csv`,
-  text,
-})
-
-export const returnsOf = (id: string, text: string, fields: Fields = {}): Made => ({
-  entry: { ...reported(id), ...fields },
-  path: `returns/${id}.csv`,
-  text,
-})
+const tableOf =
+  (entryOf: (id: string) => Fields, folder: string) =>
+  (id: string, text: string, fields: Fields = {}): Made => ({
+    ...{ entry: { ...entryOf(id), ...fields }, path: `${folder}/${id}.csv`, text },
+  })
+export const ledgerOf = tableOf(aLedger, 'ledgers')
+export const returnsOf = tableOf(reported, 'returns')
 
 /** The files of a book of these strategies on daily bars, and what else its catalogue says. */
 export const bookOf = (

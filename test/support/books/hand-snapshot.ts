@@ -1,6 +1,6 @@
 // Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
 // the functions that a night uses.
-import { parseIsoDate, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import type { LiveEvent, LiveRecord, LiveSignal, SealsRecord } from '#core/dataset/live-record.ts'
@@ -17,10 +17,11 @@ import { bookFigures } from '#core/figures/book.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
 import { diversification } from '#core/figures/diversification.ts'
 import { splitFigures } from '#core/figures/figure.ts'
-import { completeWeeks, lastDay, type Series } from '#core/figures/series.ts'
+import { completeWeeks, lastDay } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import { EXIT_REASONS, type ExitReason } from '#core/replay/trade.ts'
+import { dailyFrom } from '../daily.ts'
 
 export type HandTrade = {
   readonly side?: Side
@@ -106,11 +107,7 @@ function toStrategyData({
   night = {},
   ...given
 }: HandStrategy): StrategyData {
-  const daily: Series = {
-    period: 'daily',
-    first: parseIsoDate(first)!,
-    values: Float64Array.from(returns),
-  }
+  const daily = dailyFrom(first, returns)
   const weekly = completeWeeks(daily)
   const { base_risk_pct } = { ...RECORD, ...given }
   const outcomes = trades.map(({ side = 'long', ...trade }) => ({
@@ -186,11 +183,11 @@ function toColumns(trades: readonly HandTrade[]): TradeColumns {
 
 /** Costs, excursions of 41 trades, and replays at 1 % and 4 % of a strategy with a return a day. */
 export function aNight(first: string, returns: readonly number[]): NonNullable<HandStrategy['night']> {
-  const daily = (factor: number) => ({
-    period: 'daily' as const,
-    first: parseIsoDate(first)!,
-    values: Float64Array.from(returns, value => value * factor),
-  })
+  const daily = (factor: number) =>
+    dailyFrom(
+      first,
+      returns.map(value => value * factor),
+    )
   const level = (risk_pct: number, refused: number) => ({
     ...{ risk_pct, daily: daily(risk_pct * 49) },
     ...{ trade_count: 39, entries: { asked: 50, refused } },
