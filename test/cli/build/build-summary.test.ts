@@ -118,22 +118,11 @@ test('the stopwatch adds up steps of progress events by their first word, in the
   const watch = createStopwatch(elapsed, 'read')
   const steps: string[] = []
   const progress = watch.follow(({ step }) => steps.push(step))
-  for (const step of [
-    'verify',
-    'correlate daily',
-    'correlate daily',
-    'correlate weekly',
-    'verify',
-    'compute',
-  ]) {
+  const order = 'verify, correlate daily, correlate daily, correlate weekly, verify, compute'
+  for (const step of order.split(', ')) {
     progress(event(step))
     pass(10.3)
   }
-  expect(Object.entries(watch.end())).toEqual([
-    ['read', 0],
-    ['verify', 21],
-    ['correlate', 31],
-    ['compute', 10],
-  ])
+  expect(JSON.stringify(watch.end())).toBe('{"read":0,"verify":21,"correlate":31,"compute":10}')
   expect(steps).toHaveLength(6)
 })
