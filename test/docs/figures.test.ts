@@ -82,7 +82,7 @@ const renderFigure = (figure: DescribedFigure, group: string): string => {
 const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
 
 /** Short of, at and past what tails, months and years need. */
-const DAYS = [0, 1, 2, 3, 4, 7, 14, 62, 100, 400, 800, 1200] as const
+const DAYS = [0, 1, 2, 3, 4, 7, 14, 62, 100, 400, 800] as const
 
 /** The first day of a month, and one within it. */
 const FIRST_DAYS = ['2020-01-01', '2020-01-17'] as const

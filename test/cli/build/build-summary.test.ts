@@ -70,13 +70,9 @@ test('a strategy id of the greatest length stays apart from its figures in the s
 
 test('the summary prints a program in one line, if the book has one', () => {
   const program = {
-    alias: 'accumulation',
-    deployment_state: 'accumulating' as const,
-    deployments: 618,
-    avg_cost_basis: 6140.561221,
-    pct_deployed: 83.775811,
-    pct_cheaper_than_dca: -0.548052,
-    rolling_win_rate_pct: null,
+    ...{ alias: 'accumulation', deployment_state: 'accumulating' as const, deployments: 618 },
+    ...{ avg_cost_basis: 6140.561221, pct_deployed: 83.775811, pct_cheaper_than_dca: -0.548052 },
+    ...{ rolling_win_rate_pct: null },
   }
   expect(printed({ ...SUMMARY, program })).toContain(
     'program accumulation: accumulating, 618 deployments at 6140.56 on average, 83.78 % deployed, ' +

@@ -46,12 +46,7 @@ test('a ruined account keeps the figures of its ledger', () => {
 test('a series without a day has no date, no loss and no ratio, and trade figures as usual', () => {
   const { values, undefined: reasons } = splitFigures(figuresOf(dailyFrom('2024-01-01', [])))
   expect(values).toMatchObject({
-    n_days: 0,
-    n_weeks: 0,
-    start: null,
-    end: null,
-    net_return_pct: 0,
-    max_drawdown_pct: 0,
+    ...{ n_days: 0, n_weeks: 0, start: null, end: null, net_return_pct: 0, max_drawdown_pct: 0 },
     time_underwater: { longest_days: 0, total_days: 0 },
   })
   const { cagr_pct, win_rate_pct, ...others } = reasons

@@ -169,12 +169,8 @@ test('overlapping trades are sized on the equity with the others marked at the n
   // The first, leverage 1 from 100, is worth 0.1 when the second enters at 110: 1.1 * 0.5 for the second.
   const first = trade({ leverage: 1, exit_time: slot(9), exit_price: 110, account_return: 0.1 })
   const second = trade({
-    leverage: 1,
-    entry_time: slot(7),
-    entry_price: 110,
-    exit_time: slot(8),
-    exit_price: 165,
-    account_return: 0.5,
+    ...{ leverage: 1, entry_time: slot(7), entry_price: 110, exit_time: slot(8), exit_price: 165 },
+    ...{ account_return: 0.5 },
   })
   const marks = mark([first, second], { bars: twoDays })
   expect(marks.equity[1]).toBeCloseTo(1 + 0.1 + 1.1 * 0.5, 14)
