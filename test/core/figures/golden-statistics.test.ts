@@ -60,15 +60,9 @@ const ANY_RISK = 0.02 // the goldens have no figure in R
 
 const computeGolden = (fixture: Fixture, trades: string | null, k: number) => ({
   meta: {
-    returns: fixture.returns,
-    trades,
-    k,
-    periods_per_year: DAYS_PER_YEAR,
-    weeks_per_year: WEEKS_PER_YEAR,
-    months_per_year: MONTHS_PER_YEAR,
+    ...{ returns: fixture.returns, trades, k, weekly_rescale: 'scaled', min_overlap: { ...MIN_OVERLAP } },
+    ...{ periods_per_year: DAYS_PER_YEAR, weeks_per_year: WEEKS_PER_YEAR, months_per_year: MONTHS_PER_YEAR },
     min_cagr_days: DAYS_PER_YEAR,
-    weekly_rescale: 'scaled',
-    min_overlap: { ...MIN_OVERLAP },
   },
   base: computeBlock(fixture, 1),
   rescaled: { k, ...computeBlock(fixture, k) },

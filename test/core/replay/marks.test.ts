@@ -36,14 +36,8 @@ test('an open trade is marked and stays open at the end of the bars, without an 
   expectClose(marks.equity, [1.2, 1.1, 0.8])
   expect(marks.trades).toEqual([
     {
-      ...held,
-      exit_time: null,
-      exit_price: null,
-      exit_reason: null,
-      account_return: null,
-      leverage_from: 'ledger',
-      marking: 'daily',
-      return_per_notional: null,
+      ...{ ...held, exit_time: null, exit_price: null, exit_reason: null, account_return: null },
+      ...{ leverage_from: 'ledger', marking: 'daily', return_per_notional: null },
     },
   ])
 })

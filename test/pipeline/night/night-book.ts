@@ -4,7 +4,9 @@ import type { Book } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night, type NightOptions } from '#pipeline/night/compute-snapshot.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
-import { problemsIn } from '../book/book-folder.ts'
+import { lines as csv, problemsIn } from '../book/book-folder.ts'
+
+export { lines as csv } from '../book/book-folder.ts'
 
 /** Monday 2024-01-01. */
 export const FIRST_DAY = 19_723
@@ -62,9 +64,6 @@ export const ONE_TRADE = [
   'long,2024-01-02T00:00:00Z,100,2024-01-08T00:00:00Z,103,signal,1,0.03',
   '',
 ].join('\n')
-
-/** A table: its header and its rows. */
-export const csv = (...lines: readonly string[]): string => lines.map(line => `${line}\n`).join('')
 
 /** What a module changes of one that is sound: source text. */
 export type Changes = { readonly head?: string; readonly body?: string }
