@@ -205,10 +205,8 @@ test('the coordinator of a fleet refuses the run of another build, and one that 
   await expect(coordinate(stores, { code: 'other', waitMs: 0 })).rejects.toThrow(
     'the run night-1 has the plan of another build: name another one in --run',
   )
-  expect(await readPlan({ privateStore: stores.privateStore, run: RUN, phase: 'render' })).toMatchObject({
-    code: CODE,
-    version: HAND_VERSION,
-  })
+  const plan = await readPlan({ privateStore: stores.privateStore, run: RUN, phase: 'render' })
+  expect(plan).toMatchObject({ code: CODE, version: HAND_VERSION })
   await coordinate(stores, { waitMs: 0 })
   await expect(coordinate(stores, { waitMs: 0 })).rejects.toThrow(
     `the run night-1 is over, it published ${HAND_VERSION}: name another one in --run`,

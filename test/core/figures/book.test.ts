@@ -63,11 +63,8 @@ test('the book without a strategy is that of the others on each of their days, a
 
 test('a book with weights is the weighted mean of those alive, whatever the weights add up to', () => {
   const series = [dailyOn(10, 0.5, 0.25), dailyOn(11, 0.75, 0.25)]
-  for (const weights of [
-    [3, 1],
-    [0.75, 0.25],
-  ]) {
-    const { daily } = weightedBook(series, position => weights[position]!)
+  for (const total of [4, 1]) {
+    const { daily } = weightedBook(series, position => total * [0.75, 0.25][position]!)
     expect(daily).toEqual(dailyOn(10, 0.5, 0.375, 0.25))
   }
 })
