@@ -64,6 +64,9 @@ async function deliver(open: OpenSignals, started: Started) {
   return delivery
 }
 
+/** An authority of time stamps may take longer than a stop waits for it. */
+const STOPS_WITHIN_MS = 1_000
+
 /** Seals beside deliveries, which never wait for it. What it has begun at a stop is finished by the next start. */
 function seal(
   { order, redis, store, privateStore, clock, onError }: OpenSignals,
@@ -87,7 +90,7 @@ function seal(
   })
   started.add(() => {
     stopped.abort()
-    return sealing
+    return Promise.race([sealing, sleep(STOPS_WITHIN_MS, undefined, { ref: false })])
   })
 }
 

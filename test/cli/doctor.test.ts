@@ -1,9 +1,8 @@
 // `highwater doctor`: nothing is wrong with a published store, and each fault is found with its fix.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { chmod, chown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
@@ -16,8 +15,8 @@ import { casesOf } from '#test/support/cases-of.ts'
 import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
 import type { Stores } from '../support/books/publish-book.ts'
-import { atEnd } from '../support/ends.ts'
 import { publishSigned } from '../support/history/signed-service.ts'
+import { listenOn } from '../support/servers/own-port.ts'
 import { startS3Without } from '../support/servers/s3-without.ts'
 import { copyStores } from '../support/stores/stores.ts'
 import { run } from './made-up.ts'
@@ -56,14 +55,6 @@ async function doctor(env: NodeJS.ProcessEnv = {}, { args = [] as string[], nowM
 }
 
 const inStore = (path: string) => join(fileURLToPath(stores.url), path)
-
-/** Listens on a free port until the test is over. */
-async function listen(server: ReturnType<typeof createServer>): Promise<string> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  atEnd(() => void server.close())
-  return String((server.address() as AddressInfo).port) // of TCP
-}
 
 test('doctor ends with 0 if nothing is wrong, and changes nothing in the stores', async () => {
   const before = await readdir(fileURLToPath(stores.url), { recursive: true })
@@ -139,12 +130,12 @@ async function refusedCertificate() {
   const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   await promisify(execFile)('openssl', [...args, '-subj', '/CN=localhost', '-keyout', key, '-out', cert])
   const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) })
-  return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(server)}` }
+  return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listenOn(server)}` }
 }
 
 async function plainServer() {
   const plain = createHttpServer((_, response) => response.end())
-  return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(plain)}` }
+  return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listenOn(plain)}` }
 }
 
 async function failNights() {
@@ -168,9 +159,9 @@ a night that was killed -> ${/^problem of last night: the night of 2024-06-01T00
 a generated token that others can read -> ${/^problem of secrets: .*can be read by other users/} -> ${() => writeFile(join(dataFolder, 'operator-token'), 'x'.repeat(43), { mode: 0o644 })}
 an address for other machines without secrets -> ${/^warning of secrets: .*OPERATOR_TOKEN and SECRET_KEY and SEAL_SECRET and SEAL_KEY_FILE/} -> ${async () => ({ HOST: '0.0.0.0' })}
 a key of seals that is not there -> ${/^problem of secrets: there is no .*none.pem; set SEAL_KEY_FILE/} -> ${async () => ({ HOST: '0.0.0.0', SEAL_KEY_FILE: join(dataFolder, 'none.pem') })}
-a port that another program has -> ${/^problem of ports: .*another program has port/} -> ${async () => ({ HISTORY_PORT: await listen(createServer(socket => socket.destroy())) })}
+a port that another program has -> ${/^problem of ports: .*another program has port/} -> ${async () => ({ HISTORY_PORT: String(await listenOn(createServer(socket => socket.destroy()))) })}
 a certificate that clients refuse -> ${/^problem of certificates: .*SELF_SIGNED/} -> ${refusedCertificate}
-a host that this machine does not have -> ${/^problem of ports: .*cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/} -> ${async () => ({ HOST: '192.0.2.1', HISTORY_PORT: await listen(createServer()) })}
+a host that this machine does not have -> ${/^problem of ports: .*cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/} -> ${async () => ({ HOST: '192.0.2.1', HISTORY_PORT: String(await listenOn(createServer())) })}
 a public address that answers without TLS -> ${/^problem of certificates: .*no TLS there/} -> ${plainServer}
 sealed signals of a book without an embargo -> ${/^warning of openings: the embargo is 0: .*embargo_days .*SEALS=off/} -> ${() => writeFiles(fileURLToPath(stores.url), { [sealKey(1)]: '' })}
 a public address at which nothing listens -> ${/^problem of certificates: .*cannot be reached/} -> ${async () => ({ PUBLIC_BASE_URL: 'https://127.0.0.1:9' })}
@@ -232,10 +223,12 @@ test.each([
 test('doctor finds a damaged file of the served version within as many days as it has samples, and names verify-store', async () => {
   const files = await readdir(inStore('v1/snapshots'), { recursive: true })
   await writeFile(inStore(`v1/snapshots/${files.find(name => name.endsWith('.csv'))}`), 'damaged')
-  const days = Array.from({ length: 30 }, (_, i) => NOW_MS + i * 86_400_000)
-  const found = []
-  for (const nowMs of days) found.push((await doctor({}, { nowMs })).of('served files'))
-  expect(found.find(({ state }) => state === 'problem')).toMatchObject({
+  const lookOn = async (day: number) =>
+    (await doctor({}, { nowMs: NOW_MS + day * 86_400_000 })).of('served files')
+  let found = await lookOn(0)
+  for (let day = 1; day < 30 && found.state !== 'problem'; day++) found = await lookOn(day)
+  expect(found).toMatchObject({
+    state: 'problem',
     says: expect.stringContaining('is altered'),
     fix: expect.stringContaining('verify-store'),
   })

@@ -1,6 +1,8 @@
 // The roles of the compose file, by the same entry commands, as a user that is not root.
 import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -127,16 +129,12 @@ function start(role: string, command?: readonly string[]): Running {
   return startProcess(program, args, { env, cwd: join(folder, 'data'), hungMs: 280_000 })
 }
 
-const get = (name: string, path: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const to = { host: '127.0.0.1', port: port.https, servername: name, rejectUnauthorized: false }
-    request({ ...to, path, headers: { host: name } }, response => {
-      response.resume()
-      resolve(response.statusCode ?? 0)
-    })
-      .once('error', reject)
-      .end()
-  })
+async function get(name: string, path: string): Promise<number> {
+  const to = { host: '127.0.0.1', port: port.https, servername: name, rejectUnauthorized: false }
+  const sent = request({ ...to, path, headers: { host: name } }).end()
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  return answer.resume().statusCode ?? 0
+}
 
 const isAnswered = (what: Promise<unknown>): Promise<boolean> =>
   what.then(

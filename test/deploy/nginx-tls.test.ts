@@ -1,10 +1,12 @@
 // nginx as `highwater nginx` configures it: HTTPS with the certificate of the operator, and everything that plain HTTP may do.
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
-import { request as requestPlain } from 'node:http'
+import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { type RequestOptions, request } from 'node:https'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { connect } from 'node:tls'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { startLocalServer } from '#cli/services/local-server.ts'
@@ -64,27 +66,13 @@ beforeAll(async () => {
   atEndOfProcess(server.stop)
 })
 
-type Answer = { readonly status: number; readonly text: string; readonly headers: Record<string, unknown> }
-
-const get = (path: string, servername: string, more: RequestOptions = {}): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const headers = { host: servername, ...more.headers }
-    const options = { ...secureTo(servername), path, ...more, headers }
-    const send = more.protocol === 'http:' ? requestPlain : request
-    send(options, response => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.once('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          text: Buffer.concat(chunks).toString(),
-          headers: response.headers,
-        }),
-      )
-    })
-      .once('error', reject)
-      .end()
-  })
+async function get(path: string, servername: string, more: RequestOptions = {}) {
+  const options = { ...secureTo(servername), path, ...more, headers: { host: servername, ...more.headers } }
+  const sent = more.protocol === 'http:' ? requestPlain(options) : request(options)
+  sent.end()
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  return { status: answer.statusCode ?? 0, text: await text(answer), headers: answer.headers }
+}
 
 test('nginx speaks HTTP/2, and no TLS before 1.2', async () => {
   const session = connectHttp2(`https://127.0.0.1:${ports.https}`, secureTo(DATA))
@@ -113,12 +101,16 @@ test('nginx redirects plain HTTP to HTTPS, under the names that it was given alo
 })
 
 test('the signals service has its own name, and learns the address of the client from nginx alone', async () => {
-  const { status, text, headers } = await get('/v1/signals?since=1', SIGNALS, {
+  const {
+    status,
+    text: body,
+    headers,
+  } = await get('/v1/signals?since=1', SIGNALS, {
     headers: { 'x-forwarded-for': '10.9.8.7' },
   })
   expect([status, headers['strict-transport-security']]).toEqual([200, 'max-age=31536000'])
   const received = { url: '/v1/signals?since=1', host: SIGNALS, 'x-forwarded-for': '127.0.0.1' }
-  expect(JSON.parse(text)).toMatchObject(received)
+  expect(JSON.parse(body)).toMatchObject(received)
 })
 
 test('what nginx refuses itself, as it cannot read a request or reach a service, keeps browsers on HTTPS', async () => {

@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { ABOUT_REASONS } from '#core/contract/payloads/figure-rule.ts'
 import { splitFigures, UNDEFINED_REASONS } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
-import { constant, dailyFrom, figuresOf, trade } from '../core/figures/series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
+import { constant, figuresOf, trade } from '../core/figures/series.ts'
 import {
   type DescribedFigure,
   type FigureGroup,
@@ -81,7 +82,7 @@ const renderFigure = (figure: DescribedFigure, group: string): string => {
 const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
 
 /** Short of, at and past what tails, months and years need. */
-const DAYS = [0, 1, 2, 3, 4, 7, 14, 62, 100, 400, 800, 1200] as const
+const DAYS = [0, 1, 2, 3, 4, 7, 14, 62, 100, 400, 800] as const
 
 /** The first day of a month, and one within it. */
 const FIRST_DAYS = ['2020-01-01', '2020-01-17'] as const

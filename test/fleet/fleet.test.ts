@@ -7,8 +7,9 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
+import { bytesOf } from '#test/support/stores/stored-bytes.ts'
 import { pruneAll } from '../static-build/hand-order.ts'
-import { bytesAt, digestsOf } from '../static-build/tree.ts'
+import { digestsOf } from '../static-build/tree.ts'
 import { begun, CODE, expectUnpublished, IDS, RUN, share, useFleet } from './fleet-scene.ts'
 
 const { coordinate, workerOf, altering, losing, expectWhole } = useFleet()
@@ -23,6 +24,14 @@ function dyingAfter(store: ObjectStore, writes: number): ObjectStore {
       return store.create(key, bytes, headers)
     },
   }
+}
+
+/** Stores whose coordinator was killed when it had cut the parts. */
+async function leftBehind() {
+  const stores = createMemoryStores()
+  const dying = { ...stores, store: dyingAfter(stores.store, 0) }
+  await expect(coordinate(dying)).rejects.toThrow('killed')
+  return stores
 }
 
 test.each([1, 3, 7])('the shares of %i workers publish the bytes of one machine', async of => {
@@ -151,9 +160,7 @@ test('a worker that writes fewer files than the strategy has is found by its lin
 })
 
 test('pruning removes what is left of the runs of fleets', async () => {
-  const stores = createMemoryStores()
-  const dying = { ...stores, store: dyingAfter(stores.store, 0) }
-  await expect(coordinate(dying)).rejects.toThrow('killed')
+  const stores = await leftBehind()
   expect((await stores.privateStore.list('fleet/')).length).toBeGreaterThan(IDS.length)
   await pruneAll(stores, HAND_VERSION)
   expect(await stores.privateStore.list('fleet/')).toEqual([])
@@ -187,25 +194,19 @@ test.each([
 )
 
 test('the coordinator of a fleet uses what workers finished while it was away', async () => {
-  const stores = createMemoryStores()
-  const dying = { ...stores, store: dyingAfter(stores.store, 0) }
-  await expect(coordinate(dying)).rejects.toThrow('killed')
+  const stores = await leftBehind()
   await share(workerOf(stores), 0, 1)
   expect(await coordinate(stores)).toEqual({ worker: 5 })
   await expectWhole(stores)
 })
 
 test('the coordinator of a fleet refuses the run of another build, and one that is over', async () => {
-  const stores = createMemoryStores()
-  const dying = { ...stores, store: dyingAfter(stores.store, 0) }
-  await expect(coordinate(dying)).rejects.toThrow('killed')
+  const stores = await leftBehind()
   await expect(coordinate(stores, { code: 'other', waitMs: 0 })).rejects.toThrow(
     'the run night-1 has the plan of another build: name another one in --run',
   )
-  expect(await readPlan({ privateStore: stores.privateStore, run: RUN, phase: 'render' })).toMatchObject({
-    code: CODE,
-    version: HAND_VERSION,
-  })
+  const plan = await readPlan({ privateStore: stores.privateStore, run: RUN, phase: 'render' })
+  expect(plan).toMatchObject({ code: CODE, version: HAND_VERSION })
   await coordinate(stores, { waitMs: 0 })
   await expect(coordinate(stores, { waitMs: 0 })).rejects.toThrow(
     `the run night-1 is over, it published ${HAND_VERSION}: name another one in --run`,
@@ -220,7 +221,7 @@ test('workers of a fleet refuse a part that was damaged', async () => {
   const run = await begun(workerOf(stores))
   const { input } = run.plan.tasks[1]!
   const key = `fleet/${RUN}/inputs/${input}`
-  await stores.privateStore.replace(key, damage(await bytesAt(stores.privateStore, key)), {
+  await stores.privateStore.replace(key, damage(await bytesOf(stores.privateStore, key)), {
     content_type: '',
   })
   await expect(doTask(workerOf(stores), run, { id: 'new', input })).rejects.toThrow(

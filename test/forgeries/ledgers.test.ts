@@ -190,24 +190,6 @@ test('a publisher who always has a position in the ledger beside reported return
   expect(await sheetOf('always')).toContain(`Accepted finding: ${found}. Reason: ${WHY}`)
 })
 
-test('two days of returns have no figure of a year, with the reason, and keep their volatility', async () => {
-  const stats = await forgery.data('strategies/short/stats.json')
-  expect(stats).toMatchObject({
-    n_days: 2,
-    sharpe_daily_annualized: null,
-    sortino_daily_annualized: null,
-    undefined: {
-      sharpe_daily_annualized: 'too_few_points',
-      sortino_daily_annualized: 'too_few_points',
-      'fund_dd/risk_adjusted/kelly_leverage': 'too_few_points',
-    },
-    fund_dd: { risk_adjusted: { volatility_annualized_pct: expect.any(Number), calmar: null } },
-  })
-  expect(await forgery.data('strategies/long/stats.json')).toMatchObject({
-    sharpe_daily_annualized: expect.any(Number),
-  })
-})
-
 test('a publisher who makes a year of two days: where a figure of a year would stand, the sheet says how short they are', async () => {
   const sheet = await sheetOf('short')
   for (const name of ['CAGR', 'Sharpe', 'Sortino', 'Calmar ratio', 'Alpha, annual'])

@@ -6,6 +6,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import fc from 'fast-check'
 import { build } from 'rolldown'
 import { expect, test } from 'vitest'
+import type { Ancestor } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS } from '#pages/assets.ts'
 import { bookModel } from '#pages/book-charts.ts'
@@ -66,11 +67,23 @@ const aText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
 )
 
+/** A version whose declarations have this reason, which the page of versions and the sheets show. */
+const withReasons = (reason: string): Ancestor => ({
+  ...{ version: '2024-05-01T00:15:00Z', entered: null, previous: null, added: [], removed: ['yew'] },
+  ...{ definitions: [], not_compared: [], changed: [] },
+  restated: [{ id: 's0', daily: 1, weekly: 0, trades: 0, base_risk: false, module_version: false }],
+  declared: (['restate', 'same_rules'] as const).map(what => ({ what, of: 's0', reason })),
+})
+
 const aBook: fc.Arbitrary<Snapshot> = fc
   .tuple(anySnapshot, fc.array(aText, { minLength: 4, maxLength: 4 }), aText, fc.boolean())
   .map(([snapshot, names, text, synthetic]) => ({
     ...snapshot,
-    dataset: { ...snapshot.dataset, name: text, disclaimer: text, synthetic },
+    dataset: {
+      ...{ ...snapshot.dataset, name: text, disclaimer: text, synthetic },
+      lineage: [withReasons(text)],
+      removed: [{ id: 'yew', name: text, on: '2024-05-01', reason: text, published_since: null, days: 9 }],
+    },
     strategies: snapshot.strategies.map((strategy, i) => ({
       ...strategy,
       name: names[i]!,

@@ -284,12 +284,6 @@ test('an audit names each object that is signed with a key that is not trusted, 
   for (const { told } of faultsIn(found)) expect(told).toContain(`signed with the key ${signer.keyId}`)
 })
 
-test('an audit of a version that was never published names its manifest as missing', async () => {
-  const version = '2020-01-01T00:00:00Z'
-  const found = await auditStore(stores.store, { versions: { version } })
-  expect(faultsOf(found)).toEqual([`${manifestKey(version)}: missing`])
-})
-
 test('an audit names an entry with another manifest of a version that stands', async () => {
   const { store } = await publishTwo(null, null)
   const head = (await readLog(store)).at(-1)!

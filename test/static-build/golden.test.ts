@@ -11,8 +11,9 @@ import { createFileStore } from '#storage/file-store.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
+import { bytesOf, manifestOf } from '#test/support/stores/stored-bytes.ts'
 import { writeFiles } from '#test/support/temporary-folder.ts'
-import { bytesAt, describeDifferences, manifestIn, type Tree, textAt, treeOf } from './tree.ts'
+import { describeDifferences, type Tree, textAt, treeOf } from './tree.ts'
 
 const GOLDEN = join(import.meta.dirname, '../golden/tiny')
 const MANIFEST = manifestKey(TINY_VERSION)
@@ -24,7 +25,7 @@ let manifest: Manifest
 
 beforeAll(async () => {
   store = await openStore(url)
-  manifest = await manifestIn(store, MANIFEST)
+  manifest = await manifestOf(store, TINY_VERSION)
 })
 
 /** Each holds digests of compressed bytes. */
@@ -63,7 +64,7 @@ test('the published tiny book keeps its snapshot and its inputs in the private s
   const expected = [...files, 'inputs.json'].map(file => privateKey(TINY_VERSION, file))
   expect(await privateStore.list('')).toEqual(expected.sort())
   for (const file of files) {
-    const there = await bytesAt(privateStore, privateKey(TINY_VERSION, file))
+    const there = await bytesOf(privateStore, privateKey(TINY_VERSION, file))
     expect([file, sha256(there)]).toEqual([file, manifest.snapshot[file]])
   }
 })

@@ -31,14 +31,6 @@ test('rolling back serves the older version again, as one more entry, and delete
   for (const key of before.keys()) expect(after.has(key), key).toBe(true)
 })
 
-test('rolling forth again is one more entry that serves the newer version', async () => {
-  await rollBack(stores.store, BEFORE, NOW)
-  await rollBack(stores.store, HAND_VERSION, NOW)
-  expect(await versionOf(stores.store)).toBe(HAND_VERSION)
-  const actions = (await readLog(stores.store)).map(({ entry }) => entry.action)
-  expect(actions).toEqual(['publish', 'publish', 'rollback', 'rollback'])
-})
-
 test.each([
   ['a version that was never published', '2020-01-01T00:00:00Z', `the newest are ${HAND_VERSION}, ${BEFORE}`],
   ['the version that is served', HAND_VERSION, 'is served already'],
@@ -47,23 +39,15 @@ test.each([
   expect(await versionOf(stores.store)).toBe(HAND_VERSION)
 })
 
-test('rolling back to a version that was removed is refused', async () => {
+test('rolling back to a version whose manifest is gone is refused', async () => {
   await stores.store.remove(manifestKey(BEFORE))
   await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow('is missing')
-  await pruneAll(stores, TODAY)
-  await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow(
-    `${BEFORE} was removed by \`highwater prune\``,
-  )
 })
 
 test('refreshing keeps the version and moves its expiry', async () => {
   const { entry } = await refreshPointer(stores.store, NOW)
-  expect(entry).toMatchObject({
-    seq: 3,
-    action: 'refresh',
-    version: HAND_VERSION,
-    expires: '2024-06-05T00:00:00Z',
-  })
+  const expires = '2024-06-05T00:00:00Z'
+  expect(entry).toMatchObject({ seq: 3, action: 'refresh', version: HAND_VERSION, expires })
   expect((await readHead(stores.store))?.entry).toEqual(entry)
 })
 
@@ -93,10 +77,8 @@ test('the list of versions is newest first, and shows which is served and since 
 test('an entry that is dated before an earlier one counts as of the time of that one', async () => {
   const log = await readLog(stores.store)
   const { entry, sha256 } = log.at(-1)!
-  const back = {
-    entry: { ...entry, seq: 3, version: '2024-06-02T00:15:00Z', at: '2021-01-01T00:00:00Z' },
-    sha256,
-  }
+  const set = { seq: 3, version: '2024-06-02T00:15:00Z', at: '2021-01-01T00:00:00Z' }
+  const back = { entry: { ...entry, ...set }, sha256 }
   expect(publicationsOf([...log, back])[0]).toMatchObject({ published: entry.at, entered: null })
   expect(servedAt([...log, back], '2023-01-01T00:00:00Z')).toBeNull()
 })

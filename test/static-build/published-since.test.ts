@@ -67,11 +67,8 @@ test('later versions keep the first publication of a history, and the days after
   await publish(5, until(5))
   await publish(6, until(6))
   await publish(9, until(9), until(9, { id: 'elm' }))
-  expect([await sinceIn(6), await sinceIn(9), await sinceIn(9, 'elm')]).toEqual([
-    versionOf(5),
-    versionOf(5),
-    versionOf(9),
-  ])
+  const since = [await sinceIn(6), await sinceIn(9), await sinceIn(9, 'elm')]
+  expect(since).toEqual([5, 5, 9].map(versionOf))
   expect((await statsOf(6)).undefined['fund_dd/since_publication/after/net_return_pct']).toBe(
     'too_few_points',
   )
@@ -111,14 +108,11 @@ test('after a rollback the served version counts, and what only the other one pu
   expect([await sinceIn(7), await sinceIn(7, 'elm')]).toEqual([versionOf(5), versionOf(7)])
 })
 
+const LATE = '2024-01-06T12:15:01Z'
+
 test.each([
   ['the name of a version that the log bears out', versionOf(5), '2024-01-06T12:15:00Z', versionOf(5)],
-  [
-    'the time of the entry of a version that has an older name',
-    versionOf(5),
-    '2024-01-06T12:15:01Z',
-    '2024-01-06T12:15:01Z',
-  ],
+  ['the time of the entry of a version that has an older name', versionOf(5), LATE, LATE],
   ['the version that did not record since when', null, versionOf(5), versionOf(5)],
 ])('a history of an older release is published since %s', (_what, published_since, at, expected) => {
   const before = handSnapshot([until(5)], { version: versionOf(5) })

@@ -6,6 +6,7 @@ import { publishedPoints, sidOf } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { bookTasks, inLanes, type Renderer, type RenderOrder } from '#static-build/render-version.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 
 /** More strategies than a sheet names, on two instruments, with ties, opposites and one that shares no day. */
 const SNAPSHOT = handSnapshot(
@@ -23,11 +24,10 @@ const SNAPSHOT = handSnapshot(
   {},
   ['BTC-PERP', 'ETH-PERP'].map((instrument, i) => ({
     instrument,
-    daily: {
-      period: 'daily',
-      first: 19_358,
-      values: Float64Array.from({ length: 120 }, (_, day) => Math.cos(day + i) / 50),
-    },
+    daily: dailyFrom(
+      19_358,
+      Array.from({ length: 120 }, (_, day) => Math.cos(day + i) / 50),
+    ),
   })),
 )
 

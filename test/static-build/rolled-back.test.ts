@@ -1,7 +1,7 @@
 // What users have seen is published history, also where it was rolled back, or cannot be read any more.
 
 import { beforeEach, describe, expect, test } from 'vitest'
-import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
+import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { changesOf as changesOnPage } from '#pages/versions.ts'
 import { readPublishedSnapshot } from '#static-build/compare-with-published.ts'
 import { declareAll, NOTHING_DECLARED, RestatementError } from '#static-build/declarations.ts'
@@ -13,7 +13,7 @@ import { createMemoryStores, type MemoryStores, storesAfter } from '#test/suppor
 import { pointAt } from '#test/support/history/point-to.ts'
 import { changesIn, pruneAll, publishReturns, renderHere, versionOf } from './hand-order.ts'
 import { backTo } from './program-store.ts'
-import { describeDifferences, digestsOf, textAt } from './tree.ts'
+import { describeDifferences, digestsOf } from './tree.ts'
 
 const night = (day: number): string => `2024-06-0${day}T00:15:00Z`
 
@@ -39,15 +39,6 @@ async function saidOf(version: string): Promise<readonly string[]> {
   expect(dataset.version).toBe(version)
   return [strategies[0]!.published_since!, ...changesOnPage(dataset.lineage.at(-1)!)]
 }
-
-test('days that were kept back and published at once are so named on the page of versions and on the sheet', async () => {
-  await publish(A, [0.01, 0.02])
-  await publish(B, [0.01, 0.02, ...Array.from({ length: 300 }, (_, i) => (i % 3) / 100)])
-  expect(await saidOf(B)).toEqual([A, 'Published at once: 300 days from 2024-01-03 on of oak.'])
-  expect(await textAt(stores.store, `${versionFolder(B)}/strategies/oak/sheet.html`)).toContain(
-    '<dt>Published at once</dt><dd>up to 300 days after it, not as they happened</dd>',
-  )
-})
 
 const ALLOWED = { declared: declareAll('a test') }
 

@@ -6,7 +6,7 @@ import { publishVersion } from '#static-build/publish-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createSigner, newPrivateKeyPem, parsePublicKey, type Signer } from '#storage/signature.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { copyAll, createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { BEFORE, orderOf, renderHere } from './hand-order.ts'
 
 /** An hour after the newest version was published. */
@@ -32,9 +32,7 @@ export async function publishTwo(first: Signer | null, second: Signer | null): P
 /** A copy of a store that can be spoilt. */
 export async function copyOf(store: ObjectStore): Promise<ObjectStore> {
   const { store: copy } = createMemoryStores()
-  for (const key of await store.list('')) {
-    await copy.replace(key, (await store.read(key))!, { content_type: 'application/octet-stream' })
-  }
+  await copyAll(store, copy)
   return copy
 }
 

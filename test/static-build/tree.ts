@@ -1,7 +1,7 @@
 // Trees of published files: what a store holds, and how two trees differ, in words.
-import { type Manifest, manifest } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { bytesOf } from '#test/support/stores/stored-bytes.ts'
 
 /** Texts by key. */
 export type Tree = ReadonlyMap<string, string>
@@ -21,28 +21,18 @@ async function mapObjects(
 ): Promise<Tree> {
   const tree = new Map<string, string>()
   for (const key of await store.list('')) {
-    if (isTaken(key)) tree.set(key, toText(await bytesAt(store, key)))
+    if (isTaken(key)) tree.set(key, toText(await bytesOf(store, key)))
   }
   return tree
 }
 
-/** The bytes of an object that has to be there. */
-export async function bytesAt(store: ObjectStore, key: string): Promise<Uint8Array> {
-  const bytes = await store.read(key)
-  if (bytes === null) throw new Error(`expected ${key} in ${store.url}, and there is no such object`)
-  return bytes
-}
-
-/** Its text. */
+/** The text of an object that has to be there. */
 export const textAt = async (store: ObjectStore, key: string): Promise<string> =>
-  new TextDecoder().decode(await bytesAt(store, key))
+  new TextDecoder().decode(await bytesOf(store, key))
 
 /** What it says, if it is JSON. */
 export const jsonAt = async (store: ObjectStore, key: string): Promise<unknown> =>
   JSON.parse(await textAt(store, key))
-
-export const manifestIn = async (store: ObjectStore, key: string): Promise<Manifest> =>
-  manifest.parse(await jsonAt(store, key))
 
 /** One sentence a file: missing, unexpected, or changed with the first line that differs. Empty for equal trees. */
 export function describeDifferences(expected: Tree, actual: Tree): string[] {

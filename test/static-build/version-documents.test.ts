@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { z } from 'zod'
-import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { versionFolder } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { dataPackage, sha256Sums } from '#static-build/version-documents.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -17,8 +17,9 @@ import { openStore } from '#storage/open-store.ts'
 import { BINARY_FORMATS, readTable } from '#test/core/dataset/resources/read-columns.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { TINY_VERSION } from '#test/support/books/publish-book.ts'
+import { bytesOf, manifestOf } from '#test/support/stores/stored-bytes.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
-import { bytesAt, manifestIn, textAt } from './tree.ts'
+import { textAt } from './tree.ts'
 
 /** "only of lowercase English alphanumeric characters plus `.`, `-` and `_`". */
 const name = z.string().regex(/^[a-z0-9._-]+$/)
@@ -104,7 +105,7 @@ let described: ReturnType<typeof describing>
 
 beforeAll(async () => {
   store = await openStore(inject('tinyStore').url)
-  manifest = await manifestIn(store, manifestKey(TINY_VERSION))
+  manifest = await manifestOf(store, TINY_VERSION)
   described = describing(manifest)
 })
 
@@ -117,7 +118,7 @@ const tables = (format: string) =>
 test('the data package of a version has a resource for every artifact, with its true length and digest', async () => {
   expect(described.resources.length).toBe(manifest.artifacts.length)
   for (const { path: relative, bytes, hash } of described.resources) {
-    const there = await bytesAt(store, keyOf(relative))
+    const there = await bytesOf(store, keyOf(relative))
     expect([relative, bytes, hash]).toEqual([relative, there.length, `sha256:${sha256(there)}`])
   }
 })
@@ -141,7 +142,7 @@ test.each(BINARY_FORMATS)(
   async format => {
     expect(tables(format).length).toBeGreaterThan(4)
     for (const { path: relative, schema } of tables(format)) {
-      const bytes = await bytesAt(store, keyOf(relative))
+      const bytes = await bytesOf(store, keyOf(relative))
       const { header, types } = readTable(format, bytes)
       const fields = schema!.fields.map(({ name, type }) => [name, type])
       expect([relative, fields]).toEqual([relative, header.map((name, i) => [name, TYPE_OF[types[i]!]])])

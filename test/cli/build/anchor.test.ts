@@ -20,31 +20,21 @@ const SECOND = '2024-01-10T00:15:00Z'
 
 /** A book; commands run at the time of the machine, as the authority does. */
 async function openAnchored() {
-  const { folder, stores, store, onStore, file } = await openBook()
+  const { folder, stores, store, onStore } = await openBook()
   const command = (ANCHOR_COMMAND: string, args: readonly string[]) =>
     onStore(args, { env: { ANCHOR_COMMAND, DATA_FOLDER: folder }, now: Date.now })
   const build = (anchor: string, version: string) => {
     const asOf = version === FIRST ? '2024-01-08' : '2024-01-09'
     return command(anchor, ['build', '--book', 'book', '--as-of', asOf, '--version', version])
   }
-  return {
-    stores,
-    store,
-    build,
-    command,
-    sheet: (version: string) => file(version, 'strategies/ash/sheet.html'),
-  }
+  return { stores, store, build, command }
 }
 
-test('each entry is time-stamped by the command of the page, the next version names the authority, and both verifiers check it', async () => {
+test('each entry is time-stamped by the command of the page, and both verifiers check it', async () => {
   const anchor = await authority.start()
-  const { stores, store, build, command, sheet } = await openAnchored()
+  const { stores, store, build, command } = await openAnchored()
   expect((await build(anchor, FIRST)).err).not.toContain('warning')
   expect(await build(anchor, SECOND)).toMatchObject({ code: 0 })
-  expect(await sheet(FIRST)).toContain('</time>, by the publisher&#39;s own clock</dd>')
-  expect(await sheet(SECOND)).toMatch(
-    /<\/time>, time-stamped by Hand Time Stamps on <time datetime="20\d\d-\d\d-\d\dT[\d:]+Z"[^,]+<\/time>, as the certificate in the time stamp says<\/dd>/,
-  )
   expect((await build(anchor, SECOND)).code).toBe(0)
 
   const url = await serveStores(stores)

@@ -70,13 +70,9 @@ test('a strategy id of the greatest length stays apart from its figures in the s
 
 test('the summary prints a program in one line, if the book has one', () => {
   const program = {
-    alias: 'accumulation',
-    deployment_state: 'accumulating' as const,
-    deployments: 618,
-    avg_cost_basis: 6140.561221,
-    pct_deployed: 83.775811,
-    pct_cheaper_than_dca: -0.548052,
-    rolling_win_rate_pct: null,
+    ...{ alias: 'accumulation', deployment_state: 'accumulating' as const, deployments: 618 },
+    ...{ avg_cost_basis: 6140.561221, pct_deployed: 83.775811, pct_cheaper_than_dca: -0.548052 },
+    ...{ rolling_win_rate_pct: null },
   }
   expect(printed({ ...SUMMARY, program })).toContain(
     'program accumulation: accumulating, 618 deployments at 6140.56 on average, 83.78 % deployed, ' +
@@ -118,22 +114,11 @@ test('the stopwatch adds up steps of progress events by their first word, in the
   const watch = createStopwatch(elapsed, 'read')
   const steps: string[] = []
   const progress = watch.follow(({ step }) => steps.push(step))
-  for (const step of [
-    'verify',
-    'correlate daily',
-    'correlate daily',
-    'correlate weekly',
-    'verify',
-    'compute',
-  ]) {
+  const order = 'verify, correlate daily, correlate daily, correlate weekly, verify, compute'
+  for (const step of order.split(', ')) {
     progress(event(step))
     pass(10.3)
   }
-  expect(Object.entries(watch.end())).toEqual([
-    ['read', 0],
-    ['verify', 21],
-    ['correlate', 31],
-    ['compute', 10],
-  ])
+  expect(JSON.stringify(watch.end())).toBe('{"read":0,"verify":21,"correlate":31,"compute":10}')
   expect(steps).toHaveLength(6)
 })

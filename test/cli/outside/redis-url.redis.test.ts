@@ -1,8 +1,7 @@
 // The address of the service's own Redis, as other commands read it.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { chown, mkdir, readdir, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
@@ -10,7 +9,7 @@ import { ForeignPortError, ownConnector } from '#cli/outside/own-connector.ts'
 import { openRedis, ownRedisUrl, passwordsIn, publishRedisUrl } from '#cli/outside/redis-url.ts'
 import { freePort } from '#cli/services/free-port.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { atEnd } from '../../support/ends.ts'
+import { listenOn } from '../../support/servers/own-port.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -38,10 +37,7 @@ test('a Redis that works in another folder than ours is not used', async () => {
 test('a program that does not work in the folder of our Redis gets no password', async () => {
   const received: string[] = []
   const program = createServer(socket => socket.on('data', data => received.push(String(data))))
-  program.listen(0, '127.0.0.1')
-  atEnd(() => program.close())
-  await once(program, 'listening')
-  const { port } = program.address() as AddressInfo // it listens on TCP
+  const port = await listenOn(program)
   const errors: Error[] = []
   const connectTo = (own: string) =>
     connectRedis(`redis://:secret@127.0.0.1:${port}`, error => errors.push(error), {

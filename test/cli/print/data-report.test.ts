@@ -17,11 +17,8 @@ const BARS = dailyBars(CLOSES, FIRST)
 const dayOf = (i: number): string => toIsoDate(FIRST + i)
 
 const LEDGER_HEADER = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return'
-const trade = (entry: string, exit: string, { leverage = 1 } = {}): string =>
-  csv(
-    LEDGER_HEADER,
-    `long,${entry}T00:00:00Z,${CLOSES[99]},${exit}T00:00:00Z,${CLOSES[99]},signal,${leverage},0`,
-  )
+const trade = (entry: string, exit: string): string =>
+  csv(LEDGER_HEADER, `long,${entry}T00:00:00Z,${CLOSES[99]},${exit}T00:00:00Z,${CLOSES[99]},signal,1,0`)
 
 const CATALOGUE = 'catalogue.yaml'
 const TABLE = 'bars/BTCUSDT-PERP/1d.csv'
@@ -43,9 +40,7 @@ const tenfold = (row: string): string => {
 }
 const SPIKED = csv(...rows.with(120, tenfold(rows[120]!)))
 const HOLED = csv(...rows.toSpliced(121, 30))
-const LEVERED = trade(dayOf(100), dayOf(100), { leverage: 95 })
 const FUTURE_TRADE = trade('2031-01-01', '2031-01-05')
-const FUTURE_BARS = dailyBars(CLOSES, FIRST + 3)
 const GAP = { from: dayOf(120), to: dayOf(149) }
 const accepting = (...accept: readonly object[]) =>
   JSON.stringify({ ...JSON.parse(catalogue([aLedger('ash')])), accept })
@@ -59,9 +54,7 @@ const reportedBook = {
 
 const FAULTS: readonly (readonly [string, Files, string, string])[] = [
   ['a bar with ten times the price', { [TABLE]: SPIKED }, `${TABLE}:121`, 'spike of BTCUSDT-PERP/1d'],
-  ['a leverage of 95 under a cap of 15', { [LEDGER]: LEVERED }, `${LEDGER}:2`, 'leverage_over_cap of ash'],
   ['trades of the future', { [LEDGER]: FUTURE_TRADE }, `${LEDGER}:2`, 'future_trades of ash'],
-  ['bars of the future', { [TABLE]: FUTURE_BARS }, `${TABLE}:200`, 'future_bars of BTCUSDT-PERP/1d'],
   ['returns of the future', reportedBook, 'returns/ash.csv:3', 'future_returns of ash'],
 ]
 

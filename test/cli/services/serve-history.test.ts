@@ -151,12 +151,8 @@ test('the access log has route, kind, version, status and bytes of each request,
   })
   expect(lines).toMatchObject([
     {
-      route: '/v1/strategies',
-      kind: 'static',
-      version: TINY_VERSION,
-      status: 200,
-      method: 'GET',
-      time: NOW,
+      ...{ route: '/v1/strategies', kind: 'static', version: TINY_VERSION, status: 200 },
+      ...{ method: 'GET', time: NOW },
     },
     { route: '/v1/strategies' },
     { route: '/v1/export', kind: 'refused', status: 422 },
@@ -307,11 +303,8 @@ const kindsAfter = (...outcomes: readonly RefreshOutcome[]) => {
 
 test('an alert on an unfit version is raised once, again for another version, and once more when it is resolved', () => {
   expect(kindsAfter(unfit('a'), unfit('a'), unfit('a'))).toEqual(['swap_failed'])
-  expect(kindsAfter(unfit('a'), unfit('b'), fine, fine)).toEqual([
-    'swap_failed',
-    'swap_failed',
-    'swap_mended',
-  ])
+  const twice = ['swap_failed', 'swap_failed', 'swap_mended']
+  expect(kindsAfter(unfit('a'), unfit('b'), fine, fine)).toEqual(twice)
   expect(kindsAfter(unfit('a'), fine, unfit('a'))).toEqual(['swap_failed', 'swap_mended', 'swap_failed'])
 })
 

@@ -1,7 +1,7 @@
 // `highwater run` and `serve` in this process, on their own Redis: who may read it, which port it has, and how they end.
 import { once } from 'node:events'
 import { readdir, stat, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { createStarted, startTimer } from '#cli/services/started.ts'
 import { atEnd } from '../../support/ends.ts'
 import { addressIn } from '../../support/history/history-process.ts'
 import { processesOf } from '../../support/processes.ts'
-import { ownPort } from '../../support/servers/own-port.ts'
+import { listenOn, ownPort } from '../../support/servers/own-port.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import {
   environmentOf,
@@ -36,15 +36,6 @@ const replyTo = (text: string, port: number): Promise<string> =>
       resolve(String(reply))
     })
   })
-
-async function listen(port: number): Promise<Server> {
-  const server = createServer().listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  atEnd(() => server.close())
-  return server
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port // it listens on TCP
 
 test('`highwater serve signals` runs a Redis that only its owner can read and use, shows no key, and logs requests without one', async () => {
   const folder = await publishedDataFolder()
@@ -103,13 +94,13 @@ test('the Redis of a data folder has the same port and password after a restart,
   const folder = await publishedDataFolder()
   const first = await addressAfter(folder, new URL(`redis://:none@127.0.0.1:${await ownPort()}`))
   expect(await addressAfter(folder)).toEqual(first)
-  const server = await listen(Number(first.port))
-  const connection = connect(portOf(server), '127.0.0.1')
+  const port = await listenOn(createServer(), Number(first.port))
+  const connection = connect(port, '127.0.0.1')
   atEnd(() => connection.destroy())
   await once(connection, 'connect')
-  for (const port of [portOf(server), connection.localPort]) {
+  for (const each of [port, connection.localPort]) {
     const taken = new URL(first)
-    taken.port = String(port)
+    taken.port = String(each)
     const moved = await addressAfter(folder, taken)
     expect([moved.port === taken.port, moved.password]).toEqual([false, first.password])
   }
@@ -181,7 +172,7 @@ test.each(['run', 'serve all', 'serve signals'])(
   '`highwater %s` that cannot listen on a port says so, ends, and leaves no process',
   async command => {
     const folder = await publishedDataFolder()
-    const port = portOf(await listen(0))
+    const port = await listenOn(createServer())
     const env = { ...environmentOf(folder), OPERATOR_PORT: String(port) }
     const { code, err } = await run(command.split(' '), { env })
     expect(code).toBe(1)
@@ -193,7 +184,7 @@ test.each(['run', 'serve all', 'serve signals'])(
 test('a connection that is closed before Redis answers is no error: a service that cannot start says why, and nothing else', async () => {
   const errors: unknown[] = []
   const started = createStarted()
-  const silent = `redis://127.0.0.1:${portOf(await listen(0))}`
+  const silent = `redis://127.0.0.1:${await listenOn(createServer())}`
   const clock = { now: Date.now, elapsed: () => 0, startTimer }
   openLimits({ order: { redisUrl: silent }, clock, onError: error => void errors.push(error) }, started)
   await setImmediate()

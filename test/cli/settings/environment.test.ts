@@ -9,56 +9,16 @@ import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
 
-const DEFAULTS = {
-  DATA_FOLDER: '/srv/data',
-  STORE_URL: 'file:///srv/data/store',
-  PRIVATE_STORE_URL: 'file:///srv/data/store.private',
-  isPrivateNamed: false,
-  s3: { endpoint: null, region: 'us-east-1', credentials: null },
-  AWS_ENDPOINT_URL_S3: null,
-  AWS_ENDPOINT_URL: null,
-  AWS_REGION: 'us-east-1',
-  AWS_ACCESS_KEY_ID: null,
-  AWS_SECRET_ACCESS_KEY: null,
-  AWS_SESSION_TOKEN: null,
-  HOST: '127.0.0.1',
-  HISTORY_PORT: 8080,
-  PUBLIC_BASE_URL: null,
-  HISTORY_BASE_URL: null,
-  SIGNALS_BASE_URL: null,
-  ALLOWED_ORIGINS: [],
-  CDN_PURGE_COMMAND: null,
-  ANCHOR_COMMAND: null,
-  ANCHOR_EVERY: 6,
-  SEALS: 'on',
-  SEAL_KEY_FILE: null,
-  SEAL_SECRET: null,
-  SIGNING_KEY_FILE: null,
-  DEPRECATED_AT: null,
-  SUNSET_AT: null,
-  ADMIN_HOST: '127.0.0.1',
-  ADMIN_PORT: null,
-  BUILD_EFFORT: 'good',
-  NIGHTLY_IMPORT_COMMAND: null,
-  NIGHTLY_PING_URL: null,
-  REDIS_URL: null,
-  REDIS_FOLDER: null,
-  ALLOW_UNSAFE_REDIS: false,
-  FLEET_URL: null,
-  SIGNALS_PORT: 8081,
-  OPERATOR_PORT: 8082,
-  OPERATOR_TOKEN: null,
-  OPERATOR_URL: null,
-  SECRET_KEY: null,
-  ALLOW_PRIVATE_WEBHOOKS: false,
-  TRUSTED_PROXIES: [],
-  ALERT_URL: null,
-  ALERT_COMMAND: null,
-  LOG_LEVEL: 'info',
-}
+const DEFAULTS = parseEnvironment({}, '/srv/data')
 
-test('an empty environment has a safe default for everything, and listens to this machine alone', () => {
-  expect(parseEnvironment({}, '/srv/data')).toEqual(DEFAULTS)
+test('an empty environment keeps all in the data folder, listens to this machine alone, and allows nothing unsafe', () => {
+  expect(DEFAULTS).toMatchObject({
+    STORE_URL: 'file:///srv/data/store',
+    PRIVATE_STORE_URL: 'file:///srv/data/store.private',
+    s3: { endpoint: null, region: 'us-east-1', credentials: null },
+    ...{ HOST: '127.0.0.1', ADMIN_HOST: '127.0.0.1', ALLOWED_ORIGINS: [], TRUSTED_PROXIES: [] },
+    ...{ ALLOW_UNSAFE_REDIS: false, ALLOW_PRIVATE_WEBHOOKS: false },
+  })
 })
 
 test('an empty variable counts as one that is not set', () => {

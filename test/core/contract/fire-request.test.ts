@@ -9,13 +9,8 @@ import { parseRequest } from '#core/contract/parse-request.ts'
 const NOW_MS = Date.parse('2026-11-21T00:00:05Z')
 
 const body = (more: Record<string, unknown> = {}) => ({
-  signal_id: 'a',
-  alias: 'alder',
-  action: 'long',
-  signal_price: 50_000,
-  stop: 49_000,
-  base_risk_pct: 0.02,
-  timestamp: '2026-11-21T00:00:00Z',
+  ...{ signal_id: 'a', alias: 'alder', action: 'long', signal_price: 50_000, stop: 49_000 },
+  ...{ base_risk_pct: 0.02, timestamp: '2026-11-21T00:00:00Z' },
   ...more,
 })
 

@@ -1,6 +1,7 @@
 // What the laws of the numerics are tried on.
 import fc from 'fast-check'
 import type { Series } from '#core/figures/series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 
 const FIRST_DAY = 17_000 // a Monday is not special: the offset varies
 
@@ -18,7 +19,7 @@ export const returnsOf = (minLength: number, maxLength: number): fc.Arbitrary<Fl
 export const dailySeries = (minLength: number, maxLength: number): fc.Arbitrary<Series> =>
   fc
     .record({ offset: fc.integer({ min: 0, max: 400 }), values: returnsOf(minLength, maxLength) })
-    .map(({ offset, values }) => ({ period: 'daily', first: FIRST_DAY + offset, values }))
+    .map(({ offset, values }) => dailyFrom(FIRST_DAY + offset, values))
 
 /** Series of a book: some share a window, some are flat, some short, some do not meet at all. */
 export const bookOf = (minLength: number, maxLength: number): fc.Arbitrary<Series[]> =>
@@ -31,12 +32,8 @@ export const bookOf = (minLength: number, maxLength: number): fc.Arbitrary<Serie
     { minLength, maxLength },
   )
 
-const sameWindow: fc.Arbitrary<Series> = returnsOf(60, 60).map(values => ({
-  period: 'daily',
-  first: FIRST_DAY,
-  values,
-}))
+const sameWindow: fc.Arbitrary<Series> = returnsOf(60, 60).map(values => dailyFrom(FIRST_DAY, values))
 
 const flatSeries: fc.Arbitrary<Series> = fc
   .constantFrom(0, 0.001)
-  .map(value => ({ period: 'daily', first: FIRST_DAY, values: new Float64Array(60).fill(value) }))
+  .map(value => dailyFrom(FIRST_DAY, new Float64Array(60).fill(value)))

@@ -2,12 +2,14 @@
 // core/figures computes every figure a second time, and laws say how the figures hang together.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type FigureValues, isUndefined, splitFigures, undefinedBecause } from '#core/figures/figure.ts'
+import { isUndefined, splitFigures, undefinedBecause } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
 import { bestWithoutSkill, normalCdf, normalQuantile, sharpeInference } from '#core/figures/sharpe.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { near } from '#test/support/near.ts'
 import { returnsOf } from './arbitraries.ts'
-import { constant, dailyFrom, figuresOf } from './series.ts'
+import { constant, figuresOf } from './series.ts'
 
 const DAY_MS = 86_400_000
 const NAMES = ['too_few_points', 'zero_variance', 'no_wins', 'no_losses', 'no_benchmark', 'ruin'] as const
@@ -79,19 +81,10 @@ function naively(first: number, r: readonly number[], b: readonly number[]): Rec
   }
 }
 
-function expectNear(actual: FigureValues, expected: Readonly<Record<string, number | null>>): void {
-  expect(Object.keys(actual).sort()).toEqual(Object.keys(expected).sort())
-  for (const [name, value] of Object.entries(expected)) {
-    const own = actual[name]
-    if (value === null || typeof own !== 'number') expect([name, own]).toEqual([name, value])
-    else expect(Math.abs(own - value) / Math.max(1, Math.abs(value)), name).toBeLessThanOrEqual(1e-9)
-  }
-}
-
 test('every figure of the benchmark is what its definition gives', () => {
   forAll(60, twoSeries(0, 420), ({ daily, benchmark }) => {
     const { values } = splitFigures(blockOf(daily, benchmark))
-    expectNear(values, naively(daily.first, [...daily.values], [...benchmark.values]))
+    expect(values).toEqual(near(naively(daily.first, [...daily.values], [...benchmark.values])))
   })
 })
 

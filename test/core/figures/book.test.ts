@@ -1,15 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bookFigures, bookWithout, equalWeightBook, weightedBook } from '#core/figures/book.ts'
-import { lastDay, type Series } from '#core/figures/series.ts'
+import { lastDay } from '#core/figures/series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
 
-const dailyOn = (first: number, ...values: number[]): Series => ({
-  period: 'daily',
-  first,
-  values: Float64Array.from(values),
-})
+const dailyOn = (first: number, ...values: number[]) => dailyFrom(first, values)
 
 test('the equal-weight book is on each day the mean of the strategies alive on it', () => {
   const book = equalWeightBook([dailyOn(10, 0.5, 0.25, 0.75), dailyOn(11, 0.75, 0.25, 1)])
@@ -66,11 +63,8 @@ test('the book without a strategy is that of the others on each of their days, a
 
 test('a book with weights is the weighted mean of those alive, whatever the weights add up to', () => {
   const series = [dailyOn(10, 0.5, 0.25), dailyOn(11, 0.75, 0.25)]
-  for (const weights of [
-    [3, 1],
-    [0.75, 0.25],
-  ]) {
-    const { daily } = weightedBook(series, position => weights[position]!)
+  for (const total of [4, 1]) {
+    const { daily } = weightedBook(series, position => total * [0.75, 0.25][position]!)
     expect(daily).toEqual(dailyOn(10, 0.5, 0.375, 0.25))
   }
 })
@@ -80,21 +74,13 @@ test('a book says of how many strategies it consists', () => {
   expect(bookFigures(all)).toMatchObject({
     n_days: 6,
     coverage: {
-      from: '1970-01-01',
-      to: '1970-01-06',
-      fewest_strategies: 0,
-      most_strategies: 2,
-      days_with_all: 0,
-      days_without_any: 2,
+      ...{ from: '1970-01-01', to: '1970-01-06', fewest_strategies: 0, most_strategies: 2 },
+      ...{ days_with_all: 0, days_without_any: 2 },
     },
   })
   expect(bookFigures(all.slice(1)).coverage).toMatchObject({ days_with_all: 1, days_without_any: 0 })
   expect(bookFigures([]).coverage).toEqual({
-    from: null,
-    to: null,
-    fewest_strategies: 0,
-    most_strategies: 0,
-    days_with_all: 0,
-    days_without_any: 0,
+    ...{ from: null, to: null, fewest_strategies: 0, most_strategies: 0, days_with_all: 0 },
+    ...{ days_without_any: 0 },
   })
 })

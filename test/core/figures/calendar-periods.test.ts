@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
 import { calendarPeriods } from '#core/figures/calendar-periods.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
-import { constant, dailyFrom, figuresFrom, figuresOf, trade } from './series.ts'
+import { constant, figuresFrom, figuresOf, trade } from './series.ts'
 
 /** The days of a month, or of a year, by the calendar of `Date`. */
 const daysIn = (year: number, month: number, months: number): number =>

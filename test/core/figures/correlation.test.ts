@@ -11,17 +11,18 @@ import {
 import { diversification } from '#core/figures/diversification.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { pearson } from '#core/figures/pearson.ts'
-import { completeWeeks, type Series } from '#core/figures/series.ts'
+import { completeWeeks } from '#core/figures/series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { bookOf } from './arbitraries.ts'
 
 const RUNS = 60
 
-const wave = (first: number, length: number, phase: number): Series => ({
-  period: 'daily',
-  first,
-  values: Float64Array.from({ length }, (_, i) => Math.sin((first + i) * phase) / 50),
-})
+const wave = (first: number, length: number, phase: number) =>
+  dailyFrom(
+    first,
+    Array.from({ length }, (_, i) => Math.sin((first + i) * phase) / 50),
+  )
 
 const cell = ({ rho, size }: CorrelationMatrix, i: number, j: number): number => rho[i * size + j]!
 
@@ -70,7 +71,7 @@ test('every cell of a correlation matrix over one window is within 1e-12 of the 
     )
     .map(([values, size]) => Float64Array.from(values, value => value * 10 ** (size - 8)))
   forAll(RUNS, fc.array(column, { minLength: 2, maxLength: 20 }), columns => {
-    const matrix = correlationMatrix(columns.map(values => ({ period: 'daily', first: 0, values })))
+    const matrix = correlationMatrix(columns.map(values => dailyFrom(0, values)))
     columns.forEach((x, i) => {
       columns.forEach((y, j) => {
         const off = Math.abs(cell(matrix, i, j) - pearson(x, y))
@@ -85,14 +86,8 @@ test('a correlation matrix larger than the cache of a core has every cell in its
   const whole = correlationMatrix(series)
   const blocks = rowBlocks(150, 4).map(([from, to]) => correlateRows(series, from, to))
   expect(assembleCorrelation(150, blocks)).toEqual(whole)
-  for (const [i, j] of [
-    [0, 1],
-    [3, 149],
-    [63, 64],
-    [66, 129],
-    [140, 70],
-    [149, 148],
-  ] as const) {
+  for (const pair of ['0 1', '3 149', '63 64', '66 129', '140 70', '149 148']) {
+    const [i = 0, j = 0] = pair.split(' ').map(Number)
     expect(correlationMatrix([series[i]!, series[j]!])).toEqual(subMatrix(whole, [i, j]))
   }
 })
@@ -111,12 +106,8 @@ test('a cell of a correlation matrix needs 30 common days, or 12 common weeks', 
 })
 
 test('a series that is flat over the overlap has no correlation there, but may have one elsewhere', () => {
-  const sleeper: Series = {
-    period: 'daily',
-    first: 0,
-    values: wave(0, 100, 1.1).values.map((r, i) => (i < 50 ? 0 : r)),
-  }
-  const matrix = correlationMatrix([sleeper, wave(0, 40, 0.7), wave(0, 100, 0.7)])
+  const values = wave(0, 100, 1.1).values.map((r, i) => (i < 50 ? 0 : r))
+  const matrix = correlationMatrix([dailyFrom(0, values), wave(0, 40, 0.7), wave(0, 100, 0.7)])
   expect(cell(matrix, 0, 1)).toBeNaN()
   expect(undefinedCellReason(matrix.overlap[1]!, 'daily')).toBe('zero_variance')
   expect(undefinedCellReason(29, 'daily')).toBe('too_few_points')
@@ -209,11 +200,8 @@ test('a strategy that shares no days with the others changes none of their figur
 
 test('a book without a pair has no figures of diversification, and a book of one is one bet', () => {
   const nothing = {
-    mean_correlation: TOO_FEW,
-    most_correlated: TOO_FEW,
-    least_correlated: TOO_FEW,
-    effective_bets: TOO_FEW,
-    coverage: { pairs: 1, pairs_defined: 0 },
+    ...{ mean_correlation: TOO_FEW, most_correlated: TOO_FEW, least_correlated: TOO_FEW },
+    ...{ effective_bets: TOO_FEW, coverage: { pairs: 1, pairs_defined: 0 } },
   }
   expect(diversify([1, NONE], [NONE, NONE])).toEqual({ ...nothing, n_strategies_used: 1 })
   expect(diversify([1, NONE], [NONE, 1])).toEqual({ ...nothing, n_strategies_used: 2 })

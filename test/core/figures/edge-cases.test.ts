@@ -6,9 +6,10 @@ import { splitFigures, type Undefined, undefinedBecause } from '#core/figures/fi
 import { performanceFigures } from '#core/figures/performance.ts'
 import { completeWeeks, type Series } from '#core/figures/series.ts'
 import type { fundDueDiligence as fundFigures } from '#core/figures/strategy-figures.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
-import { constant, dailyFrom, figuresFrom, figuresOf, ledgers, trade } from './series.ts'
+import { constant, figuresFrom, figuresOf, ledgers, trade } from './series.ts'
 
 const uneven = (length: number): number[] => Array.from({ length }, (_, i) => 0.02 * Math.sin(1 + i * i))
 
@@ -45,12 +46,7 @@ test('a ruined account keeps the figures of its ledger', () => {
 test('a series without a day has no date, no loss and no ratio, and trade figures as usual', () => {
   const { values, undefined: reasons } = splitFigures(figuresOf(dailyFrom('2024-01-01', [])))
   expect(values).toMatchObject({
-    n_days: 0,
-    n_weeks: 0,
-    start: null,
-    end: null,
-    net_return_pct: 0,
-    max_drawdown_pct: 0,
+    ...{ n_days: 0, n_weeks: 0, start: null, end: null, net_return_pct: 0, max_drawdown_pct: 0 },
     time_underwater: { longest_days: 0, total_days: 0 },
   })
   const { cagr_pct, win_rate_pct, ...others } = reasons

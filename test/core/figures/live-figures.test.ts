@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { type LiveInput, liveEntries, liveFigures } from '#core/figures/live-figures.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import { dailyFrom } from './series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 
 /** `5T04:00` is 5 January 2026, 04:00 UTC; days past the 31st are of February and so on. */
 const at = (text: string): number => {
@@ -104,14 +104,11 @@ of a strategy of which nothing is opened -> ${''} -> ${TRADE} -> ${{ live: null,
     const { judged, unmatched, ...counts } = liveFigures(input).values.entries as Record<string, number>
     const [wanted, left = '0 unmatched'] = expected.split(', ')
     expect([words.map(word => word ?? '-').join(' '), `${unmatched} unmatched`]).toEqual([wanted, left])
-    const judgedWords = words.filter(word => word !== null)
-    expect([judged, Object.values(counts).reduce((a, b) => a + b, 0)]).toEqual([
-      judgedWords.length,
-      judgedWords.length,
-    ])
-    for (const [word, count] of Object.entries(counts)) {
-      expect([word, count]).toEqual([word, judgedWords.filter(each => each === word).length])
-    }
+    const found = words.filter(word => word !== null)
+    const sum = Object.values(counts).reduce((a, b) => a + b, 0)
+    expect([judged, sum]).toEqual([found.length, found.length])
+    for (const [word, count] of Object.entries(counts))
+      expect([word, count]).toEqual([word, found.filter(each => each === word).length])
   },
 )
 
@@ -144,19 +141,16 @@ test('a day is live if the strategy was live at its beginning, so that an end be
   expect(daysOf('live 3T00:00 3T00:00, ended 5T23:50 6T00:00')).toBe(3)
   expect(daysOf('live 3T00:00 3T00:00, ended 4T12:00 4T12:10, live 4T13:00 4T13:10')).toBe(29)
   expect([daysOf(START, '2026-01-09'), daysOf(START, '2026-03-09')]).toEqual([9, 38])
-  expect(figuresOf({ live: liveOf('live 3T00:00 3T00:10, ended 5T23:40 5T23:50') }).values.ended_on).toBe(
-    '2026-01-05',
-  )
+  const ended = liveOf('live 3T00:00 3T00:10, ended 5T23:40 5T23:50')
+  expect(figuresOf({ live: ended }).values.ended_on).toBe('2026-01-05')
 })
 
 test('a gap counts on every live day that it touches, and on no other', () => {
-  const gap = (from: string, to: string) => ({ from: `2026-01-${from}:00Z`, to: `2026-01-${to}:00Z` })
-  const gaps = [
-    gap('02T23:00', '03T00:00'),
-    gap('10T23:50', '12T00:10'),
-    gap('12T05:00', '12T06:00'),
-    gap('20T00:00', '21T00:00'),
-  ]
+  const spans = '02T23:00 03T00:00, 10T23:50 12T00:10, 12T05:00 12T06:00, 20T00:00 21T00:00'.split(', ')
+  const gaps = spans.map(span => {
+    const [from, to] = span.split(' ')
+    return { from: `2026-01-${from}:00Z`, to: `2026-01-${to}:00Z` }
+  })
   const before = { from: '2025-12-31T00:00:00Z', to: '2025-12-31T05:00:00Z' }
   expect(figuresOf({ gaps: [before, ...gaps] }).values.days).toEqual({ live: 31, sealed: 26, gaps: 4 })
 })
@@ -186,11 +180,8 @@ test('Sharpe ratios and the tracking error of a live record need 90 days, as sea
   )
   const after = (days: number, more: Partial<LiveInput> = {}) =>
     figuresOf({ daily, opened_to: new Date(Date.UTC(2026, 0, days)).toISOString().slice(0, 10), ...more })
-  const names = [
-    'modelled/sharpe_daily_annualized',
-    'as_sealed/sharpe_daily_annualized',
-    'tracking_error_pct',
-  ]
+  const sharpes = ['modelled', 'as_sealed'].map(path => `${path}/sharpe_daily_annualized`)
+  const names = [...sharpes, 'tracking_error_pct']
   expect(names.map(name => after(89).undefined[name])).toEqual(names.map(() => 'too_few_points'))
   expect(names.map(name => after(90).undefined[name])).toEqual(names.map(() => undefined))
   expect(after(90, { trades: [] }).undefined).toMatchObject({

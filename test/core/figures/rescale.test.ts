@@ -17,17 +17,18 @@ test('rescaling without ruin changes no bit of a ratio that does not depend on t
   })
 })
 
+const LINEAR = [
+  ...(['volatility_annualized_pct', 'downside_deviation_annualized_pct'] as const),
+  ...(['var_95_daily_pct', 'cvar_99_daily_pct', 'best_day_pct'] as const),
+]
+
 test('rescaling multiplies what is linear in the returns and divides the Kelly leverage', () => {
   forAll(50, dailySeries(100, 400), factors, (daily, k) => {
     const base = figuresOf(daily).fund_dd.risk_adjusted
     const scaled = figuresOf(daily, k)
     fc.pre(!scaled.ruined)
     const risk = scaled.fund_dd.risk_adjusted
-    expectRatio(risk.volatility_annualized_pct, base.volatility_annualized_pct, k)
-    expectRatio(risk.downside_deviation_annualized_pct, base.downside_deviation_annualized_pct, k)
-    expectRatio(risk.var_95_daily_pct, base.var_95_daily_pct, k)
-    expectRatio(risk.cvar_99_daily_pct, base.cvar_99_daily_pct, k)
-    expectRatio(risk.best_day_pct, base.best_day_pct, k)
+    for (const name of LINEAR) expectRatio(risk[name], base[name], k)
     expectRatio(risk.kelly_leverage, base.kelly_leverage, 1 / k)
   })
 })
@@ -53,32 +54,20 @@ test('rescaling by a factor that is not a positive number is refused', () => {
 /** The figures that no unruined level moves. */
 function unscaled(figures: ReturnType<typeof figuresOf>) {
   const { risk_adjusted, trades, exposure } = figures.fund_dd
+  const { sortino_weekly_annualized, omega, tail_ratio, skewness_daily, kurtosis_excess_daily } =
+    risk_adjusted
+  const { probabilistic_sharpe_ratio, sharpe_std_error, min_track_record_days } = risk_adjusted
+  const { autocorrelation_lag1_daily, positive_days_pct } = risk_adjusted
+  const { payoff_ratio, kelly_fraction, sqn, expectancy_r, largest_loss_r } = trades
+  const { sharpe_daily_annualized, sortino_daily_annualized, sharpe_weekly_annualized } = figures
   return {
-    top: [
-      figures.sharpe_daily_annualized,
-      figures.sortino_daily_annualized,
-      figures.sharpe_weekly_annualized,
-      figures.trade_count,
-      figures.win_rate_pct,
-      figures.profit_factor,
-    ],
-    risk: [
-      risk_adjusted.sortino_weekly_annualized,
-      risk_adjusted.omega,
-      risk_adjusted.tail_ratio,
-      risk_adjusted.skewness_daily,
-      risk_adjusted.kurtosis_excess_daily,
-      risk_adjusted.probabilistic_sharpe_ratio,
-      risk_adjusted.sharpe_std_error,
-      risk_adjusted.min_track_record_days,
-      risk_adjusted.autocorrelation_lag1_daily,
-      risk_adjusted.positive_days_pct,
-    ],
-    trades: [
-      ...[trades.payoff_ratio, trades.kelly_fraction, trades.sqn],
-      ...[trades.expectancy_r, trades.largest_loss_r],
-    ],
-    exposure,
+    ...{ sharpe_daily_annualized, sortino_daily_annualized, sharpe_weekly_annualized },
+    ...{ trade_count: figures.trade_count, win_rate_pct: figures.win_rate_pct },
+    ...{ profit_factor: figures.profit_factor, exposure },
+    ...{ sortino_weekly_annualized, omega, tail_ratio, skewness_daily, kurtosis_excess_daily },
+    ...{ probabilistic_sharpe_ratio, sharpe_std_error, min_track_record_days },
+    ...{ autocorrelation_lag1_daily, positive_days_pct },
+    ...{ payoff_ratio, kelly_fraction, sqn, expectancy_r, largest_loss_r },
   }
 }
 

@@ -6,9 +6,10 @@ import { undefinedBecause } from '#core/figures/figure.ts'
 import { dayFigures } from '#core/figures/risk-profile.ts'
 import { yearAheadFigures } from '#core/figures/year-ahead.ts'
 import { casesOf } from '#test/support/cases-of.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { aReturn } from './arbitraries.ts'
-import { constant, dailyFrom } from './series.ts'
+import { constant } from './series.ts'
 
 const drawnFrom = (returns: readonly number[], k: number) =>
   Object.values(yearAheadFigures(dailyFrom('2020-01-15', returns), k))

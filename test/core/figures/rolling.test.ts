@@ -5,9 +5,11 @@ import { accountPath } from '#core/figures/account-path.ts'
 import { splitFigures } from '#core/figures/figure.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import { completeWeeks, dayOf, lastDay, type Series } from '#core/figures/series.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { near } from '#test/support/near.ts'
 import { aReturn, dailySeries } from './arbitraries.ts'
-import { constant, dailyFrom, figuresOf } from './series.ts'
+import { constant, figuresOf } from './series.ts'
 
 const rollingOf = (daily: Series, benchmark: Series | null = null, k = 1) =>
   rollingFigures(accountPath(daily, completeWeeks(daily), k), benchmark)
@@ -44,7 +46,9 @@ function direct(r: Float64Array, b: Float64Array) {
   }
 }
 
-const COLUMNS = ['return_pct', 'volatility_pct', 'sharpe', 'beta'] as const
+const rowOf = ({ return_pct, volatility_pct, sharpe, beta }: ReturnType<typeof rollingOf>, at: number) => ({
+  ...{ return_pct: return_pct[at], volatility_pct: volatility_pct[at], sharpe: sharpe[at], beta: beta[at] },
+})
 
 test('the rolling figures of every window are those of its days, to 1e-9', () => {
   const lengths = fc.integer({ min: 365, max: 1200 })
@@ -56,7 +60,7 @@ test('the rolling figures of every window are those of its days, to 1e-9', () =>
       expect(rolling.beta.length).toBe(ours.length - 364)
       for (let from = 0; from < rolling.beta.length; from++) {
         const expected = direct(ours.subarray(from, from + 365), its.subarray(from, from + 365))
-        for (const name of COLUMNS) expectNear(rolling[name][from]!, expected[name], `${name} ${from}`)
+        expect(rowOf(rolling, from), `${from}`).toEqual(near(expected))
       }
     },
   )
@@ -73,7 +77,7 @@ test('rolling figures keep their digits after a day a thousand million times as 
     const rolling = rollingOf(dailyFrom('2020-01-01', ours), dailyFrom('2020-01-01', its))
     for (const from of [0, 35, 36, 400, 401, 730, 1135]) {
       const expected = direct(ours.subarray(from, from + 365), its.subarray(from, from + 365))
-      for (const name of COLUMNS) expectNear(rolling[name][from]!, expected[name], `${name} ${from}`)
+      expect(rowOf(rolling, from), `${from}`).toEqual(near(expected))
     }
   }
 })
@@ -128,11 +132,6 @@ test('rolling figures that are too large to be published are refused', () => {
     rollingOf(dailyFrom('2020-01-01', [...constant(-0.999, 100), ...constant(99, 300), ...constant(0, 65)])),
   ).toThrow(/small enough to be published/)
 })
-
-function expectNear(actual: number, expected: number, of: string): void {
-  if (Number.isNaN(expected)) expect(actual, of).toBeNaN()
-  else expect(Math.abs(actual - expected) / Math.max(1, Math.abs(expected)), of).toBeLessThanOrEqual(1e-9)
-}
 
 test('the week over New Year is one week, dated by its Sunday', () => {
   // Monday 2024-12-30 to Sunday 2025-01-05, with two days of the week before and one of the week after.

@@ -1,17 +1,11 @@
 // Small series and ledgers for the tests of the figures.
 import fc from 'fast-check'
-import { parseIsoDate } from '#core/calendar.ts'
 import { completeWeeks, type Series } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 
 export const BASE_RISK = 0.02
-
-export const dailyFrom = (first: string, returns: Iterable<number>): Series => ({
-  period: 'daily',
-  first: parseIsoDate(first)!,
-  values: Float64Array.from(returns),
-})
 
 /** The same return on every one of `length` days. */
 export const constant = (value: number, length: number): number[] => new Array<number>(length).fill(value)

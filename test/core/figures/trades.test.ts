@@ -11,8 +11,9 @@ import {
   tradeStatistics,
   winRatePct,
 } from '#core/figures/trade-statistics.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { BASE_RISK, constant, dailyFrom, trade } from './series.ts'
+import { BASE_RISK, constant, trade } from './series.ts'
 
 const NO_TRADES = undefinedBecause('no_trades')
 const NO_WINS = undefinedBecause('no_wins')
@@ -72,13 +73,8 @@ test('the runs of wins and losses are by exit time, not by the given order, and 
 
 test('an undefined trade statistic has a reason: first the trades, then the wins, then the losses', () => {
   expect(statistics([])).toMatchObject({
-    expectancy_pct: NO_TRADES,
-    std_trade_pct: NO_TRADES,
-    sqn: NO_TRADES,
-    largest_loss_r: NO_TRADES,
-    payoff_ratio: NO_TRADES,
-    trades_per_year: NO_TRADES,
-    average_holding_hours: NO_TRADES,
+    ...{ expectancy_pct: NO_TRADES, std_trade_pct: NO_TRADES, sqn: NO_TRADES, largest_loss_r: NO_TRADES },
+    ...{ payoff_ratio: NO_TRADES, trades_per_year: NO_TRADES, average_holding_hours: NO_TRADES },
     long: { count: 0, win_rate_pct: NO_TRADES },
   })
   expect(statistics([0])).toMatchObject({
@@ -104,13 +100,8 @@ test('the exposure of two overlapping longs and a short is what a hand computes'
     trade('2024-01-10T12:00:00Z', 48, 0.01, 'short'), // half a day of it is outside the window
   ]
   expect(exposureFigures(tenDays, trades, [])).toEqual({
-    active_days_pct: 20,
-    time_in_market_pct: 35,
-    long_time_pct: 30,
-    short_time_pct: 5,
-    average_concurrent_positions: 0.45,
-    max_concurrent_positions: 2,
-    open_since: null,
+    ...{ active_days_pct: 20, time_in_market_pct: 35, long_time_pct: 30, short_time_pct: 5 },
+    ...{ average_concurrent_positions: 0.45, max_concurrent_positions: 2, open_since: null },
   })
 })
 
@@ -120,13 +111,8 @@ test('an open position counts to the end of the window in the exposure', () => {
   const input = { daily, weekly: completeWeeks(daily), base_risk_pct: BASE_RISK }
   const only = strategyFigures({ ...input, trades: [], open })
   expect(only.fund_dd.exposure).toEqual({
-    active_days_pct: 20,
-    time_in_market_pct: 20,
-    long_time_pct: 0,
-    short_time_pct: 20,
-    average_concurrent_positions: 0.2,
-    max_concurrent_positions: 1,
-    open_since: '2024-01-09',
+    ...{ active_days_pct: 20, time_in_market_pct: 20, long_time_pct: 0, short_time_pct: 20 },
+    ...{ average_concurrent_positions: 0.2, max_concurrent_positions: 1, open_since: '2024-01-09' },
   })
   expect(only.trade_count).toBe(0)
   const closed = [trade('2024-01-02T00:00:00Z', 24, 0.01)]

@@ -6,6 +6,7 @@ import type { ProgramPlan, Tier } from '#core/program/program.ts'
 import { averageCost, simulate } from '#core/program/simulate.ts'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { near } from '#test/support/near.ts'
 import { NO_SHARED_DATA } from '../../support/shared-data.ts'
 import { arbitraryProgram, barsOf, planOf, realDays } from './programs.ts'
 
@@ -36,24 +37,8 @@ function bothWays(plan: ProgramPlan, bars: Bars, cadence: number) {
   }
 }
 
-/** Whether all numbers agree to 1e-9 of themselves, and everything else exactly. */
-function expectAgreement({ ours, hand }: ReturnType<typeof bothWays>) {
-  expect(flat(ours).map(([path]) => path)).toEqual(flat(hand).map(([path]) => path))
-  const expected = new Map(flat(hand))
-  for (const [path, value] of flat(ours)) {
-    const other = expected.get(path)
-    if (typeof value !== 'number' || typeof other !== 'number') expect([path, value]).toEqual([path, other])
-    else if (Math.abs(value - other) > 1e-9 * Math.max(1e-3, Math.abs(other)))
-      expect([path, value]).toEqual([path, other])
-  }
-}
-
-const flat = (value: unknown, path = ''): [string, unknown][] =>
-  typeof value === 'object' && value !== null
-    ? Object.keys(value)
-        .sort()
-        .flatMap(key => flat(Reflect.get(value, key), `${path}.${key}`))
-    : [[path, value]]
+const expectAgreement = ({ ours, hand }: ReturnType<typeof bothWays>) =>
+  expect(ours).toEqual(near(hand, 1e-9, 1e-3))
 
 test('the program agrees on every figure of random programs with an independent computation', () => {
   forAll(80, arbitraryProgram, ({ plan, bars, cadence }) => {

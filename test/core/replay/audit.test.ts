@@ -293,8 +293,3 @@ test('rows after an overlap are held against the trade that is open longest', ()
     [2, 'overlap'],
   ])
 })
-
-test('problems of rows are reported in order, each with its row', () => {
-  const bad = trade({ entry_time: slot(3), entry_price: 500, exit_time: slot(4), exit_price: 500 })
-  expect(audit([trade(), bad]).map(({ index }) => index)).toEqual([1, 1])
-})

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Series } from '#core/figures/series.ts'
 import { auditLedger } from '#core/replay/audit.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { compareMarks, DUAL_MARKS_BOUND, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { arbitraryInput } from './arbitraries.ts'
 import { DAY_0, HOUR_MS } from './hand.ts'
-import { realBars } from './real-bars.ts'
 import { REFERENCE } from './strategies.ts'
 import { syntheticBars } from './synthetic-bars.ts'
 
@@ -51,19 +50,9 @@ test.each(REFERENCE)('the marks of engine and ledger agree for %s on synthetic b
   const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
   const result = replay(input)
   expect(result.trades.length).toBeGreaterThan(10)
+  expect(auditLedger({ ...input, trades: result.trades, resultTolerance: 0 })).toEqual([])
   expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
 })
-
-test.skipIf(realBars === null).each(REFERENCE)(
-  'the marks of engine and ledger agree for %s on the real bars',
-  (_, strategy) => {
-    const bars = realBars!
-    const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
-    const result = replay(input)
-    expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
-    expect(auditLedger({ ...input, trades: result.trades, resultTolerance: 0 })).toEqual([])
-  },
-)
 
 const COSTS = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
 
@@ -77,11 +66,7 @@ function everyEightHours(times: Float64Array): Funding {
   return { t, rate: Float64Array.from({ length: count }, (_, i) => ((i % 7) - 2) * 1e-4) }
 }
 
-const daily = (...values: number[]): Series => ({
-  period: 'daily',
-  first: DAY_0,
-  values: Float64Array.from(values),
-})
+const daily = (...values: number[]) => dailyFrom('2020-01-01', values)
 
 test('the comparison of two series of marks agrees up to its bound and not beyond, and names the worst day', () => {
   const engine = daily(0, 0.01, -0.02)

@@ -7,30 +7,18 @@ import { replay } from '#core/replay/replay.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { arbitraryInput } from './arbitraries.ts'
-import { FREE, HOUR_MS, handBars, slot, still, trade } from './hand.ts'
+import { HOUR_MS, handBars, mark, type Ohlc, slot, still, trade } from './hand.ts'
 
 const BASE_RISK = 0.02
 
-const bars = handBars([
-  still(100),
-  [100, 105, 98, 102],
-  [102, 112, 96, 110],
-  [110, 130, 80, 100],
-  still(100),
-  still(100),
-])
+const ROWS: readonly Ohlc[] = [
+  ...[still(100), [100, 105, 98, 102] as const, [102, 112, 96, 110] as const],
+  ...[[110, 130, 80, 100] as const, still(100), still(100)],
+]
+const bars = handBars(ROWS)
 
-const resolve = (trades: readonly Trade[]) =>
-  markLedger({
-    id: 'alder',
-    trades,
-    bars,
-    funding: null,
-    costs: FREE,
-    baseRisk: BASE_RISK,
-  }).trades
-
-const excursions = (...trades: readonly Trade[]) => excursionsOf(resolve(trades), bars, BASE_RISK)
+const excursions = (...trades: readonly Trade[]) =>
+  excursionsOf(mark(trades, { bars: ROWS, baseRisk: BASE_RISK }).trades, bars, BASE_RISK)
 
 test('an excursion is in R, over the whole bars from the entry up to the exit: the bar of the exit does not count', () => {
   // Leverage 0.5 on a risk of 0.02: one R is 4 % of the price.

@@ -97,12 +97,7 @@ export type Ledger = Partial<Omit<LedgerInput, 'bars' | 'trades'>> & {
 /** Marks a ledger, without costs and funding unless it has some. */
 export const mark = (trades: readonly Trade[], { bars, ...rest }: Ledger): LedgerMarks =>
   markLedger({
-    id: 'alder',
-    trades,
-    bars: handBars(bars),
-    funding: null,
-    costs: FREE,
-    baseRisk: 0.02,
+    ...{ id: 'alder', trades, bars: handBars(bars), funding: null, costs: FREE, baseRisk: 0.02 },
     ...rest,
   })
 

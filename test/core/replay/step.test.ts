@@ -64,20 +64,9 @@ test.each([
   expect(decide).toThrow('strategy alder: at the bar of 2020-01-01T00:00:00Z it decided')
 })
 
-test('a refused decision names stop and close', () => {
-  expect(() => run({ bars: [still(100)], decisions: { 0: { act: 'long', stop: 101.5 } } })).toThrow(
-    'the stop of a long must be above 0 and below the close 100, it is 101.5',
-  )
-})
-
 test('an invalid decision stops the run in the warm-up and before the inception too', () => {
   const strategy = scripted({ 0: { act: 'long', stop: 101 } }, { warmupBars: 5 })
   expect(() => run({ bars: [still(100)], strategy })).toThrow('below the close')
-})
-
-test('a decision that is undefined stops the run', () => {
-  const silent = scripted({}, { onBar: () => undefined as never })
-  expect(() => run({ bars: [still(100)], strategy: silent })).toThrow('a decision must be null')
 })
 
 test('the warm-up takes no decision on the first `warmupBars` bars, and the one after it', () => {

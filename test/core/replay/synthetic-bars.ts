@@ -1,23 +1,13 @@
 import type { Bars } from '#core/replay/bars.ts'
+import { createRandom } from '#pipeline/sample/random.ts'
 import { handBars, type Ohlc } from './hand.ts'
-
-/** A generator of numbers in [0, 1) from a seed (xorshift with 32 bits): the same on every machine. */
-function createRandom(seed: number): () => number {
-  let state = seed | 0 || 1
-  return () => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) / 2 ** 32
-  }
-}
 
 /**
  * 4-hour bars of a market that has trends, quiet and stormy times, and an outage of seven bars now and then:
  * enough for every reference strategy to trade on both sides.
  */
 export function syntheticBars(count: number, seed = 20_200_101): Bars {
-  const random = createRandom(seed)
+  const { uniform: random } = createRandom(seed)
   const rows: (Ohlc | null)[] = []
   let close = 10_000
   let trend = 0

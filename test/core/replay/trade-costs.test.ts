@@ -1,14 +1,13 @@
 // What costs took of trades, and the account at twice the costs: against a hand, against the engine, and by laws.
 import { expect, test } from 'vitest'
 import { isUndefined } from '#core/figures/figure.ts'
-import { completeWeeks } from '#core/figures/series.ts'
-import { fundDueDiligence } from '#core/figures/strategy-figures.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { costData } from '#core/replay/execution.ts'
 import { compareMarks, markLedger } from '#core/replay/marks.ts'
 import { type ReplayInput, replay } from '#core/replay/replay.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { figuresOf as figuresOfSeries } from '../figures/series.ts'
 import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryInput } from './arbitraries.ts'
 import { COSTLY, DAY_0, FREE, flatDay, handBars, handFunding, scripted, slot, still, trade } from './hand.ts'
 
@@ -31,25 +30,14 @@ const twiceTheCosts = (costs: Costs): Costs => ({
   slippage_ticks: 2 * costs.slippage_ticks,
 })
 
-const figuresOf = (data: ReturnType<typeof costData>, daily = data!.doubled) =>
-  fundDueDiligence({
-    daily,
-    weekly: completeWeeks(daily),
-    trades: [],
-    base_risk_pct: BASE_RISK,
-    costs: data,
-  }).costs
+const figuresOf = (costs: ReturnType<typeof costData>, daily = costs!.doubled) =>
+  figuresOfSeries(daily, 1, [], { costs }).fund_dd.costs
 
 // Half the account long at 100: 0.005 units. Then a quarter of it short at 110, out at 99. The slippage of a fill is 1.
 const long = trade({ leverage: 0.5, exit_price: 110, account_return: 0.04 })
 const short = trade({
-  side: 'short',
-  entry_time: slot(7),
-  entry_price: 110,
-  exit_time: slot(9),
-  exit_price: 99,
-  leverage: 0.25,
-  account_return: 0.02,
+  ...{ side: 'short', entry_time: slot(7), entry_price: 110, exit_time: slot(9), exit_price: 99 },
+  ...{ leverage: 0.25, account_return: 0.02 },
 })
 const bars = handBars([...flatDay(100), ...flatDay(110), still(100)])
 const funding = handFunding([slot(2), 0.001], [slot(8), 0.002])
@@ -130,11 +118,8 @@ test('the shares of the costs sum to what was lost between the results before an
   forAll(200, arbitraryInput, input => {
     const { data, marks } = costsOf(input)
     const costs = figuresOf(data, marks.daily)
-    const shares = [
-      costs.fees_pct_of_gross_profit,
-      costs.slippage_pct_of_gross_profit,
-      costs.funding_pct_of_gross_profit,
-    ]
+    const { fees_pct_of_gross_profit, slippage_pct_of_gross_profit, funding_pct_of_gross_profit } = costs
+    const shares = [fees_pct_of_gross_profit, slippage_pct_of_gross_profit, funding_pct_of_gross_profit]
     const gross = data.trades.map(each => each.result + each.fees + each.slippage + each.funding)
     const profit = gross.reduce((sum, g) => sum + Math.max(g, 0), 0)
     const reason = data.trades.length === 0 ? 'no_trades' : 'no_wins'
@@ -147,19 +132,9 @@ test('the shares of the costs sum to what was lost between the results before an
   })
 })
 
-const flatMarket = {
-  id: 'alder',
-  bars: handBars([...flatDay(100), still(100)]),
-  funding: null,
-  costs: COSTLY,
-  baseRisk: BASE_RISK,
-}
+const flatMarket = { ...market, bars: handBars([...flatDay(100), still(100)]), funding: null }
 const markedCosts = (...trades: readonly Trade[]) =>
-  costData({
-    ...flatMarket,
-    trades: markLedger({ ...flatMarket, trades }).trades,
-    from: DAY_0,
-  })
+  costData({ ...flatMarket, trades: markLedger({ ...flatMarket, trades }).trades, from: DAY_0 })
 
 test('the costs are unknown if one trade has an unknown leverage', () => {
   const known = trade({ leverage: 1, account_return: 0.1 })

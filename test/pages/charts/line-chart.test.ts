@@ -12,6 +12,7 @@ import {
   lineChart,
   namedLineChart,
 } from '#pages/charts/line-chart.ts'
+import { createRandom } from '#pipeline/sample/random.ts'
 import { forAll } from '../../support/for-all.ts'
 import { all, linePoints, parseXml, partsOf, withClass } from './drawn.ts'
 
@@ -30,11 +31,7 @@ const chartOf = (values: readonly number[] | Float64Array, rest: Partial<LineCha
 
 /** An equity that moves by up to 4 % a day, the same on every run. */
 function walk(days: number): Float64Array {
-  let state = 7
-  const random = () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-    return state / 2 ** 31
-  }
+  const { uniform: random } = createRandom(7)
   let equity = 1
   return Float64Array.from({ length: days }, () => {
     equity *= 1.0006 + 0.028 * (random() + random() + random() - 1.5)

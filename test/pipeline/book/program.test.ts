@@ -44,26 +44,15 @@ test('a sound program takes its tiers, bands, steps and paused spans from the fi
       'reference_equity_usd: 5000',
     ),
   )
+  const bands = [[1, 0.5] as const, [2, 0] as const].map(([below, spend]) => ({ below, spend }))
+  const spans = [['2021-01-01', '2021-01-31'] as const, ['2022-01-01', null] as const]
+  const paused = spans.map(([from, to]) => ({ from: day(from), to: to && day(to) }))
   expect(book.program?.plan).toMatchObject({
     tiers: [
-      {
-        tier: 'cyclical',
-        weight: 0.6,
-        rule: {
-          kind: 'mayer',
-          mean_days: 200,
-          bands: [
-            { below: 1, spend: 0.5 },
-            { below: 2, spend: 0 },
-          ],
-        },
-      },
+      { tier: 'cyclical', weight: 0.6, rule: { kind: 'mayer', mean_days: 200, bands } },
       { tier: 'tactical', weight: 0.4, rule: { kind: 'dips', steps: [{ drawdown: 0.1, spend: 1 }] } },
     ],
-    paused: [
-      { from: day('2021-01-01'), to: day('2021-01-31') },
-      { from: day('2022-01-01'), to: null },
-    ],
+    paused,
     reference_equity_usd: 5000,
   })
 })

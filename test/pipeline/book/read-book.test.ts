@@ -43,39 +43,15 @@ test('a sound book has the service of the catalogue, the defaults filled in', ()
 test('a sound book has the strategies in catalogue order, the defaults merged under each', () => {
   expect(book.strategies).toEqual([
     {
-      id: 'alder',
-      name: 'Alder',
-      blurb: null,
-      base_risk_pct: 0.02,
-      timeframe: '4h',
-      inception: day('2020-01-01'),
-      inceptionPlace: { line: 14, column: 16 },
-      ended: null,
-      engine: null,
-      mode: 'DRY_RUN',
-      charting: [],
-      allow_overlap: false,
-      trials: null,
-      replayed_at: [],
-      instrument: 'BTCUSDT-PERP',
-      ccy: 'USDT',
-      denomination: 'USDT, linear perpetual',
-      commission_bps_per_side: 5,
-      slippage_ticks: 2,
-      tick_size: 0.1,
-      max_leverage: 15,
-      result_tolerance_bps: 1,
-      chart_zone: null,
-      mark: '4h',
-      bars: 'BTCUSDT-PERP/4h',
+      ...{ id: 'alder', name: 'Alder', blurb: null, base_risk_pct: 0.02, timeframe: '4h', mark: '4h' },
+      ...{ inception: day('2020-01-01'), inceptionPlace: { line: 14, column: 16 }, ended: null },
+      ...{ engine: null, mode: 'DRY_RUN', charting: [], allow_overlap: false, trials: null, replayed_at: [] },
+      ...{ instrument: 'BTCUSDT-PERP', ccy: 'USDT', denomination: 'USDT, linear perpetual' },
+      ...{ commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 },
+      ...{ result_tolerance_bps: 1, chart_zone: null, bars: 'BTCUSDT-PERP/4h' },
       source: { kind: 'module', path: join(dir, 'strategies/alder.ts') },
     },
-    expect.objectContaining({
-      id: 'birch',
-      commission_bps_per_side: 4,
-      slippage_ticks: 2,
-      inception: null,
-    }),
+    expect.objectContaining({ id: 'birch', commission_bps_per_side: 4, slippage_ticks: 2, inception: null }),
     expect.objectContaining({ id: 'cedar', mode: 'LIVE', blurb: 'Reported by another desk.', bars: null }),
   ])
 })
@@ -100,59 +76,22 @@ test('a sound book has the bars in columns on shared memory, a blank volume as N
   expect(file?.bars.c.buffer).toBeInstanceOf(SharedArrayBuffer)
 })
 
-test('a sound book has the funding by instrument', () => {
-  expect([...book.funding]).toEqual([
-    [
-      'BTCUSDT-PERP',
-      {
-        path: 'funding/BTCUSDT-PERP.csv',
-        intervals: [{ from: Number.NEGATIVE_INFINITY, everyMs: 28_800_000 }],
-        t: Float64Array.of(at('2020-01-01T00:00Z'), at('2020-01-01T08:00Z')),
-        rate: Float64Array.of(0.0001, -0.00025),
-      },
-    ],
-  ])
-})
-
 test('a sound book has the trades of a ledger by entry time, each with its row', () => {
-  const first = {
-    side: 'long',
-    entry_time: at('2020-01-01T00:00Z'),
-    entry_price: 7200,
-    exit_time: at('2020-01-01T04:00Z'),
-    exit_price: 7240,
-    exit_reason: 'time',
-    leverage: null,
-    stop: 7100,
-    account_return: null,
-    ...{ fees: null, funding: null },
-  }
-  const second = {
-    side: 'short',
-    entry_time: at('2020-01-01T04:00Z'),
-    entry_price: 7240,
-    exit_time: at('2020-01-01T16:00Z'),
-    exit_price: 7110.1,
-    exit_reason: 'signal',
-    leverage: 0.5,
-    stop: null,
-    account_return: 0.0085,
-    ...{ fees: null, funding: null },
-  }
-  const open = {
-    ...first,
-    entry_time: at('2020-01-01T16:00Z'),
-    entry_price: 7110.1,
-    exit_time: null,
-    exit_price: null,
-    exit_reason: null,
-    stop: 7000,
-  }
+  const unknown = { leverage: null, stop: null, account_return: null, fees: null, funding: null }
+  const first = { side: 'long', entry_time: at('2020-01-01T00:00Z'), entry_price: 7200, stop: 7100 }
+  const second = { side: 'short', entry_time: at('2020-01-01T04:00Z'), entry_price: 7240, leverage: 0.5 }
+  const open = { ...first, entry_time: at('2020-01-01T16:00Z'), entry_price: 7110.1, stop: 7000 }
+  const [later, end] = [at('2020-01-01T04:00Z'), at('2020-01-01T16:00Z')]
   expect(book.strategies[1]?.source).toEqual({
-    kind: 'ledger',
-    path: 'ledgers/birch.csv',
-    trades: [first, second, open],
-    rows: [3, 2, 4],
+    ...{ kind: 'ledger', path: 'ledgers/birch.csv', rows: [3, 2, 4] },
+    trades: [
+      { ...unknown, ...first, exit_time: later, exit_price: 7240, exit_reason: 'time' },
+      {
+        ...{ ...unknown, ...second, account_return: 0.0085 },
+        ...{ exit_time: end, exit_price: 7110.1, exit_reason: 'signal' },
+      },
+      { ...unknown, ...open, exit_time: null, exit_price: null, exit_reason: null },
+    ],
   })
 })
 

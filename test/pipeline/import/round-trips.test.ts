@@ -5,7 +5,7 @@ import { LIST_OF_TRADES, TRADES } from '#pipeline/import/trade-formats.ts'
 import { playCase, playUnchanged } from './round-trips.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
-const CASES = 2_000
+const CASES = 1_000
 
 test(`a file in every format as it is written is read, and the format is named (from seed ${SEED})`, async () => {
   const formats = [BARS, TRADES, LIST_OF_TRADES, RETURNS].flatMap(kind => kind.formats)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import {
   bookOf,
   csv,
@@ -29,18 +30,9 @@ const files = (service = {}, others: readonly ReturnType<typeof ledgerOf>[] = []
 
 test('the benchmark of an instrument covers the days from the first to the last of the strategies on it; without bars there is none', async () => {
   const { snapshot } = await nightOf(files())
-  expect(snapshot.benchmarks).toEqual([
-    {
-      instrument: 'BTCUSDT-PERP',
-      daily: {
-        period: 'daily',
-        first: FIRST_DAY + 1,
-        values: Float64Array.from(CLOSES.slice(1), (close, i) =>
-          Number((close / CLOSES[i]! - 1).toPrecision(10)),
-        ),
-      },
-    },
-  ])
+  const returns = CLOSES.slice(1).map((close, i) => Number((close / CLOSES[i]! - 1).toPrecision(10)))
+  const daily = dailyFrom(FIRST_DAY + 1, returns)
+  expect(snapshot.benchmarks).toEqual([{ instrument: 'BTCUSDT-PERP', daily }])
   const text = (format: 'csv' | 'json') =>
     new TextDecoder().decode(renderAnswer('benchmark', snapshot, { ...DEFAULT_PARAMS, format }).bytes)
   const [head, ...rows] = text('csv').split('\r\n')

@@ -1,28 +1,27 @@
 // What the night publishes of costs, excursions and replays.
 import { beforeAll, expect, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
 import { toPublishedSeries } from '#core/contract/rounding.ts'
 import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
 import { dailyPath } from '#core/figures/account-path.ts'
 import type { FigureValues } from '#core/figures/figure.ts'
 import { headlineFigures } from '#core/figures/performance.ts'
 import type { Bars } from '#core/replay/bars.ts'
-import { replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
-import { FREE } from '../../core/replay/hand.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { withFiles } from '#test/support/temporary-folder.ts'
+import { FREE, record, scripted } from '../../core/replay/hand.ts'
 import {
   bookOf,
+  computeNight,
   dailyBars,
   dailyReturns,
-  FIRST_DAY,
   ledgerOf,
   moduleOf,
-  nightOf,
   ONE_TRADE,
   problemsOfNight,
   returnsOf,
 } from './night-book.ts'
-
-const DAY_MS = 86_400_000
 
 /** Closes that rise and fall. */
 const CLOSES = Array.from({ length: 120 }, (_, i) => 100 + 10 * Math.sin(i / 3))
@@ -38,40 +37,16 @@ const LEVELS = [0.01, 0.02, 0.1, 0.5]
 
 /** A direct run of the same rules, in this process, at a level. */
 function direct(baseRisk: number) {
-  const c = Float64Array.from(CLOSES)
-  const o = c.map((_, i) => c[i - 1] ?? c[i]!)
-  const bars: Bars = {
-    timeframeMs: DAY_MS,
-    t: c.map((_, i) => (FIRST_DAY + i) * DAY_MS),
-    o,
-    h: c.map((close, i) => Math.max(close, o[i]!)),
-    l: c.map((close, i) => Math.min(close, o[i]!)),
-    c,
-    v: c.map(() => 1),
-  }
-  const strategy = {
-    id: 'oak',
-    version: '1',
-    timeframeMs: DAY_MS,
-    warmupBars: 0,
-    baseRisk,
-    init: () => ({}),
-    onBar,
-  }
-  let asked = 0
-  const result = replay({
-    strategy,
-    bars,
-    funding: null,
-    costs: FREE,
-    onEvent: event => {
-      if (event.kind === 'refused' || (event.kind === 'ordered' && event.act !== 'flat')) asked++
-    },
-  })
-  return { ...result, asked }
+  const strategy = scripted({}, { timeframeMs: DAY_MS, baseRisk, onBar })
+  const { result, events } = record({ strategy, bars, funding: null, costs: FREE })
+  const asked = events.filter(
+    event => event.kind === 'refused' || (event.kind === 'ordered' && event.act !== 'flat'),
+  )
+  return { ...result, asked: asked.length }
 }
 
 let snapshot: Snapshot
+let bars: Bars
 beforeAll(async () => {
   const trade = ONE_TRADE.replace(',100,', `,${CLOSES[0]},`)
     .replace(',103,', `,${CLOSES[6]},`)
@@ -82,8 +57,10 @@ beforeAll(async () => {
     ledgerOf('birch', trade),
     returnsOf('cedar', dailyReturns(CLOSES.map((_, i) => (i % 2 === 0 ? -0.001 : 0.001)))),
   ]
-  const night = await nightOf(bookOf(dailyBars(CLOSES), strategies, { max_modelled_risk_pct: 1 }))
-  snapshot = night.snapshot
+  const files = bookOf(dailyBars(CLOSES), strategies, { max_modelled_risk_pct: 1 })
+  const book = await withFiles(files, readBook)
+  bars = book.bars.get('BTCUSDT-PERP/1d')!.bars
+  snapshot = (await computeNight(book)).snapshot
 })
 const group = (id: string, name: string) =>
   (strategyOf(snapshot, id)!.figures.values.fund_dd as FigureValues)[name] as FigureValues

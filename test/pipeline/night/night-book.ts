@@ -4,7 +4,9 @@ import type { Book } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night, type NightOptions } from '#pipeline/night/compute-snapshot.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
-import { problemsIn } from '../book/book-folder.ts'
+import { lines as csv, problemsIn } from '../book/book-folder.ts'
+
+export { lines as csv } from '../book/book-folder.ts'
 
 /** Monday 2024-01-01. */
 export const FIRST_DAY = 19_723
@@ -63,9 +65,6 @@ export const ONE_TRADE = [
   '',
 ].join('\n')
 
-/** A table: its header and its rows. */
-export const csv = (...lines: readonly string[]): string => lines.map(line => `${line}\n`).join('')
-
 /** What a module changes of one that is sound: source text. */
 export type Changes = { readonly head?: string; readonly body?: string }
 
@@ -100,17 +99,13 @@ export const moduleOf = (id: string, changes: Changes = {}, fields: Fields = {})
   text: moduleText(id, changes),
 })
 
-export const ledgerOf = (id: string, text: string, fields: Fields = {}): Made => ({
-  entry: { ...aLedger(id), ...fields },
-  path: `ledgers/${id}.csv`,
-  text,
-})
-
-export const returnsOf = (id: string, text: string, fields: Fields = {}): Made => ({
-  entry: { ...reported(id), ...fields },
-  path: `returns/${id}.csv`,
-  text,
-})
+const tableOf =
+  (entryOf: (id: string) => Fields, folder: string) =>
+  (id: string, text: string, fields: Fields = {}): Made => ({
+    ...{ entry: { ...entryOf(id), ...fields }, path: `${folder}/${id}.csv`, text },
+  })
+export const ledgerOf = tableOf(aLedger, 'ledgers')
+export const returnsOf = tableOf(reported, 'returns')
 
 /** The files of a book of these strategies on daily bars, and what else its catalogue says. */
 export const bookOf = (

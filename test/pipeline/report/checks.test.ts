@@ -11,6 +11,7 @@ import { checkBars } from '#pipeline/report/bar-checks.ts'
 import { acceptedFindings, reportData } from '#pipeline/report/data-report.ts'
 import { checkReturns } from '#pipeline/report/return-checks.ts'
 import { checkTrades } from '#pipeline/report/trade-checks.ts'
+import { createRandom } from '#pipeline/sample/random.ts'
 import { readBars } from '../../core/replay/real-bars.ts'
 import { sharedData } from '../../support/shared-data.ts'
 import { catalogueWith, GOOD, readChanged } from '../book/book-folder.ts'
@@ -21,11 +22,7 @@ const HOURS_4 = 4 * 3_600_000
 function walk(count: number, timeframeMs = HOURS_4): Bars {
   const column = () => new Float64Array(count)
   const [t, o, h, l, c, v] = [column(), column(), column(), column(), column(), column()]
-  let seed = 1
-  const random = (): number => {
-    seed = (seed * 48_271) % 2_147_483_647
-    return seed / 2_147_483_647
-  }
+  const { uniform: random } = createRandom(1)
   let price = 10_000
   for (let i = 0; i < count; i++) {
     t[i] = Date.parse('2024-01-01T00:00:00Z') + i * timeframeMs
@@ -132,7 +129,7 @@ test('interpolated bars that are rounded to the tick are serious', () => {
   const bars = changed(({ o, h, l, c }) => {
     const toTick = (price: number): number => Math.round(price * 10) / 10
     for (let i = 0; i < c.length; i++) c[i] = toTick(c[i]!)
-    const [from, to] = [c[100]!, c[130]! + 70]
+    const [from, to] = [c[100]!, c[100]! + 301]
     for (let i = 100; i <= 130; i++) c[i] = toTick(from + ((to - from) * (i - 100)) / 30)
     for (let i = 1; i < c.length; i++) {
       o[i] = c[i - 1]!

@@ -5,22 +5,21 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { DAY_MS, type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { toAncestor } from '#core/dataset/lineage.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { dayOf, lastDay } from '#core/figures/series.ts'
 import { changesOf } from '#pages/versions.ts'
-import { readBook } from '#pipeline/book/read-book.ts'
-import { computeSnapshot } from '#pipeline/night/compute-snapshot.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
-import { NOTHING_DECLARED } from '#static-build/declarations.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
+import { orderOf } from '#test/static-build/hand-order.ts'
 import { run } from '../../cli/made-up.ts'
 import { lastingFolder, writeFiles } from '../temporary-folder.ts'
+import { computeBook } from './publish-book.ts'
 
 /** Text files by their path in the book. */
 type Texts = Readonly<Record<string, string>>
@@ -105,9 +104,6 @@ function rewriteRows(
 
 /** The version that is built in the night after a day. */
 const versionAfter = (day: EpochDay): string => `${toIsoDate(day + 1)}T00:15:00Z`
-
-/** The moment of that night. */
-const nightMs = (day: EpochDay): number => (day + 1) * DAY_MS + 15 * 60_000
 
 /** What is changed before the build of a night, in the files. */
 type Injection = {
@@ -233,36 +229,14 @@ async function runNights({ from, last, nights: count, pastDay }: Span): Promise<
 /** Writes the files as an operator does, and computes the dataset of the night. */
 async function compute({ folder }: GrowingSample, asOf: EpochDay, texts: Texts): Promise<Snapshot> {
   await writeFiles(folder, texts)
-  const { snapshot } = await computeSnapshot(await readBook(folder), {
-    version: versionAfter(asOf),
-    asOf,
-    nowMs: nightMs(asOf),
-    allowStale: false,
-    threads: 1, // a second one takes longer to start than it saves
-    progress: () => {},
-    elapsedMs: () => performance.now(),
-  })
-  return snapshot
+  return (await computeBook(folder, { version: versionAfter(asOf), asOf: toIsoDate(asOf) })).snapshot
 }
 
 /** Publishes without artifacts, which no comparison reads. */
 async function publish(url: string, snapshot: Snapshot): Promise<Changes> {
-  const { changes } = await publishVersion({
-    snapshot,
-    program: null,
-    store: await openStore(url),
-    privateStore: await openStore(privateTwin(url)),
-    builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
-    inputs: {},
-    effort: 'quick',
-    threads: 1,
-    progress: () => {},
-    now: () => Date.parse(snapshot.dataset.version),
-    signer: null,
-    declared: NOTHING_DECLARED,
-    render: async () => [],
-  })
-  return changes
+  const stores = { store: await openStore(url), privateStore: await openStore(privateTwin(url)) }
+  const order = orderOf(snapshot.dataset.version, stores)
+  return (await publishVersion({ ...order, snapshot, render: async () => [] })).changes
 }
 
 type InjectionScene = {
@@ -288,7 +262,7 @@ async function inject(
 
 const build = (book: string, url: string, day: EpochDay) =>
   run(['build', '--book', book, '--store', url, '--as-of', toIsoDate(day), '--version', versionAfter(day)], {
-    now: () => nightMs(day),
+    now: () => Date.parse(versionAfter(day)),
   })
 
 /** The guarantees of such nights, as tests. */

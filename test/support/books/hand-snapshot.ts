@@ -1,6 +1,6 @@
 // Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
 // the functions that a night uses.
-import { parseIsoDate, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
@@ -18,10 +18,11 @@ import { correlationMatrix } from '#core/figures/correlation.ts'
 import { diversification } from '#core/figures/diversification.ts'
 import { splitFigures } from '#core/figures/figure.ts'
 import type { OpenedSignals } from '#core/figures/live-figures.ts'
-import { completeWeeks, lastDay, type Series } from '#core/figures/series.ts'
+import { completeWeeks, lastDay } from '#core/figures/series.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import { EXIT_REASONS, type ExitReason } from '#core/replay/trade.ts'
+import { dailyFrom } from '../daily.ts'
 
 type LiveEvent = OpenedSignals['events'][number]
 type LiveSignal = OpenedSignals['signals'][number]
@@ -110,11 +111,7 @@ function toStrategyData({
   night = {},
   ...given
 }: HandStrategy): StrategyData {
-  const daily: Series = {
-    period: 'daily',
-    first: parseIsoDate(first)!,
-    values: Float64Array.from(returns),
-  }
+  const daily = dailyFrom(first, returns)
   const weekly = completeWeeks(daily)
   const { base_risk_pct } = { ...RECORD, ...given }
   const outcomes = trades.map(({ side = 'long', ...trade }) => ({
@@ -190,11 +187,11 @@ function toColumns(trades: readonly HandTrade[]): TradeColumns {
 
 /** Costs, excursions of 41 trades, and replays at 1 % and 4 % of a strategy with a return a day. */
 export function aNight(first: string, returns: readonly number[]): NonNullable<HandStrategy['night']> {
-  const daily = (factor: number) => ({
-    period: 'daily' as const,
-    first: parseIsoDate(first)!,
-    values: Float64Array.from(returns, value => value * factor),
-  })
+  const daily = (factor: number) =>
+    dailyFrom(
+      first,
+      returns.map(value => value * factor),
+    )
   const level = (risk_pct: number, refused: number) => ({
     ...{ risk_pct, daily: daily(risk_pct * 49) },
     ...{ trade_count: 39, entries: { asked: 50, refused } },

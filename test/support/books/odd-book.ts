@@ -1,6 +1,7 @@
 // A book of strategies that hardly any book has: each is one that a page could show wrongly.
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { dailyFrom } from '../daily.ts'
 import { aLiveRecord, aNight, type HandStrategy, handSnapshot } from './hand-snapshot.ts'
 
 const wave = (days: number, phase = 0): number[] =>
@@ -53,13 +54,8 @@ export function oddBook(size = ODD.length): Snapshot {
       verification_state: i % 2 === 0 ? 'dual_verified' : 'single_verified',
     }),
   )
-  const holding = {
-    period: 'daily' as const,
-    first: parseIsoDate(FIRST)!,
-    values: Float64Array.from(wave(400, 4)),
-  }
   const made = handSnapshot([...ODD, ...others], { name: 'Odd', synthetic: true, seals }, [
-    { instrument: 'BTCUSDT-PERP', daily: holding },
+    { instrument: 'BTCUSDT-PERP', daily: dailyFrom(FIRST, wave(400, 4)) },
   ])
   const strategies = made.strategies.map(each =>
     each.daily.values.length === 0 ? { ...each, window: { from: null, to: null } } : each,

@@ -6,6 +6,7 @@ import { type Declarations, NOTHING_DECLARED } from '#static-build/declarations.
 import { type Published, publishVersion } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
+import { orderOf } from '#test/static-build/hand-order.ts'
 
 /** Four strategies over 420 days, one of each kind of source and a flat one; committed, because it is small. */
 export const TINY_BOOK = join(import.meta.dirname, '../../fixtures/tiny-book')
@@ -49,19 +50,11 @@ export async function publishBook(
   options: PublishOptions = {},
 ): Promise<Night & Published> {
   const night = await computeBook(book, options)
+  const stores = { store: await openStore(url, s3), privateStore: await openStore(privateUrl, s3) }
   const published = await publishVersion({
-    snapshot: night.snapshot,
-    program: night.program,
-    store: await openStore(url, s3),
-    privateStore: await openStore(privateUrl, s3),
-    builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
-    inputs: {},
-    effort: 'quick', // what is small is not what these versions show
-    threads: options.threads ?? 1,
-    progress: () => {},
-    now: () => Date.parse(options.version ?? TINY_VERSION),
-    signer: null,
-    declared: options.declared ?? NOTHING_DECLARED,
+    ...orderOf(options.version ?? TINY_VERSION, stores),
+    ...{ snapshot: night.snapshot, program: night.program },
+    ...{ threads: options.threads ?? 1, declared: options.declared ?? NOTHING_DECLARED },
   })
   return { ...night, ...published }
 }

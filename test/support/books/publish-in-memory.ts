@@ -1,4 +1,5 @@
 // Publishing without threads and without a disk, for tests that need many versions, or broken ones.
+import pMap from 'p-map'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { type Artifact, MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
 import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
@@ -33,17 +34,21 @@ export function storesAfter(
   let master: Promise<MemoryStores> | null = null
   return async () => {
     master ??= publishOnce()
-    const from = await master
-    const stores = createMemoryStores()
-    await copyAll(from.store, stores.store)
-    await copyAll(from.privateStore, stores.privateStore)
-    return stores
+    return copyOfBoth(await master)
   }
+}
+
+export async function copyOfBoth(from: MemoryStores): Promise<MemoryStores> {
+  const stores = createMemoryStores()
+  await copyAll(from.store, stores.store)
+  await copyAll(from.privateStore, stores.privateStore)
+  return stores
 }
 
 /** Every object of a store into another. */
 export async function copyAll(from: ObjectStore, to: ObjectStore): Promise<void> {
-  for (const key of await from.list('')) await to.create(key, await bytesOf(from, key), HEADERS)
+  const copy = async (key: string) => to.create(key, await bytesOf(from, key), HEADERS)
+  await pMap(await from.list(''), copy, { concurrency: 16 })
 }
 
 const HEADERS = { content_type: 'application/json' }

@@ -2,6 +2,7 @@
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
+import { dailyFrom } from '../daily.ts'
 import { pointAt } from '../history/point-to.ts'
 import { bytesOf } from '../stores/stored-bytes.ts'
 import { handSnapshot } from './hand-snapshot.ts'
@@ -29,12 +30,7 @@ export function smallBook(version: string): Snapshot {
       { id: 'birch', returns: returns(size) }, // another correlation, too
     ],
     { version, name: version },
-    [
-      {
-        instrument: 'BTCUSDT-PERP',
-        daily: { period: 'daily', first: 19_723, values: Float64Array.of(size / 100, 0.02) },
-      },
-    ],
+    [{ instrument: 'BTCUSDT-PERP', daily: dailyFrom(19_723, [size / 100, 0.02]) }],
   )
 }
 

@@ -1,6 +1,7 @@
 // nginx and Varnish for a test, in front of a tier or of a stand-in for it; and requests whose headers are one's own. What is
 // started ends with the running test, or with the file if no test runs.
 
+import { once } from 'node:events'
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -10,6 +11,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { type Address, EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
 import { type Layer, startNginx, startVarnish } from '../../../deploy/layers.ts'
@@ -132,33 +134,23 @@ export type Got = {
 }
 
 /** Asks with exactly these headers beside `Host`. */
-export function ask(
+export async function ask(
   url: string,
   headers: Readonly<Record<string, string>> = {},
   method: string = 'GET',
 ): Promise<Got> {
-  return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(url)
-    const path = url.slice(url.indexOf('/', 'http://'.length)) // as it is spelled
-    const sent = request({ hostname, port, path, method, headers }, response => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.once('error', reject)
-      response.once('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          bytes: Buffer.concat(chunks),
-        }),
-      )
-    })
-    sent.once('error', (error: NodeJS.ErrnoException) => {
-      // A server may close a connection that waits for a request, as nginx does when it is reloaded: clients try again.
-      if (sent.reusedSocket && error.code === 'ECONNRESET') ask(url, headers, method).then(resolve, reject)
-      else reject(error)
-    })
+  const { hostname, port } = new URL(url)
+  const path = url.slice(url.indexOf('/', 'http://'.length)) // as it is spelled
+  const sent = request({ hostname, port, path, method, headers }).on('error', () => {}) // awaited below
+  try {
     sent.end()
-  })
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    return { status: answer.statusCode ?? 0, headers: answer.headers, bytes: await buffer(answer) }
+  } catch (error) {
+    // A server may close a connection that waits for a request, as nginx does when it is reloaded: clients try again.
+    if (!sent.reusedSocket || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
+    return ask(url, headers, method)
+  }
 }
 
 /** Which object of Varnish's cache an answer came out of: the number of the request that brought it in. */

@@ -1,4 +1,6 @@
 import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import type { AddressInfo, Server } from 'node:net'
 import { probe } from '#cli/services/free-port.ts'
 import { atEnd } from '../ends.ts'
 
@@ -29,4 +31,12 @@ function hold(port: number): Promise<(() => void) | null> {
     socket.once('error', () => resolve(null))
     socket.bind({ address: '127.0.0.1', port, exclusive: true }, () => resolve(() => socket.close()))
   })
+}
+
+/** Listens with a server on a free port, or on this one, to the end of the running test; gives the port. */
+export async function listenOn(server: Server, port = 0): Promise<number> {
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  atEnd(() => void server.close())
+  return (server.address() as AddressInfo).port // of TCP
 }

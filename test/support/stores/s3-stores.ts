@@ -1,17 +1,15 @@
 // Stores of a test in a bucket of the S3 server that a run starts, and the environment in which a process finds them.
 import { randomUUID } from 'node:crypto'
 import { CreateBucketCommand, PutBucketPolicyCommand, type S3Client } from '@aws-sdk/client-s3'
-import pMap from 'p-map'
 import { inject } from 'vitest'
-import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import { createS3Client } from '#storage/s3-store.ts'
 import type { Stores } from '../books/publish-book.ts'
+import { copyAll } from '../books/publish-in-memory.ts'
 import { atEnd } from '../ends.ts'
 import { shared } from '../runner/shared.ts'
 import type { ServerAccess } from '../servers/s3-server.ts'
-import { bytesOf } from './stored-bytes.ts'
 
 /** The server of this run. Rejects if it does not start. */
 export const s3Server = (): Promise<ServerAccess> => shared('s3')
@@ -46,13 +44,6 @@ export async function copyToBucket(from: Stores): Promise<Required<Stores>> {
 
 /** Two stores in a bucket with the version that every test run publishes. */
 export const tinyS3Stores = (): Promise<Required<Stores>> => copyToBucket(inject('tinyStore'))
-
-const COPIES_AT_ONCE = 16
-
-async function copyAll(from: ObjectStore, to: ObjectStore): Promise<void> {
-  const copy = async (key: string) => to.create(key, await bytesOf(from, key), { content_type: 'text/plain' })
-  await pMap(await from.list(''), copy, { concurrency: COPIES_AT_ONCE })
-}
 
 /** From now on the bucket can only be read. */
 export async function forbidWriting(bucket: string): Promise<void> {

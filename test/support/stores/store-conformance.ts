@@ -119,12 +119,6 @@ export function testConformance(name: string, open: () => ObjectStore | Promise<
     expect(text(await store.read('k'))).toBe('stable')
   })
 
-  test(`the ${name} store has empty objects`, async () => {
-    const store = await open()
-    await store.create('empty', new Uint8Array(0), HEADERS)
-    expect(text(await store.read('empty'))).toBe('')
-  })
-
   test.each(['', '/a', 'a/', 'a//b', '..', 'a/../b', '.hidden', 'a b', 'ä', 'a\\b', 'x'.repeat(513)])(
     `the ${name} store refuses the key %j`,
     async key => {

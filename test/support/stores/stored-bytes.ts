@@ -1,6 +1,6 @@
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { type Manifest, manifest } from '#core/contract/manifest.ts'
-import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
+import { SNAPSHOT_FILES, type SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 
 /** The bytes of an object that must be there. */
@@ -16,13 +16,9 @@ export const manifestOf = async (store: ObjectStore, version: string): Promise<M
 
 /** The five files of the snapshot of a published version. */
 export async function snapshotBytesOf(privateStore: ObjectStore, version: string): Promise<SnapshotBytes> {
-  const read = (file: SnapshotFile) => bytesOf(privateStore, privateKey(version, SNAPSHOT_FILES[file]))
-  return {
-    document: await read('document'),
-    daily: await read('daily'),
-    weekly: await read('weekly'),
-    trades: await read('trades'),
-    correlation: await read('correlation'),
-    benchmarks: await read('benchmarks'),
-  }
+  const read = Object.entries(SNAPSHOT_FILES).map(async ([file, name]) => [
+    file,
+    await bytesOf(privateStore, privateKey(version, name)),
+  ])
+  return Object.fromEntries(await Promise.all(read))
 }

@@ -85,16 +85,9 @@ test.each(BINARY_FORMATS)('a ledger as %s has timestamps in UTC, texts and numbe
   const { header, types, rows } = read('trades', book, format, { sid: 'birch' })
   const typeOf = Object.fromEntries(header.map((name, i) => [name, types[i]]))
   expect(typeOf).toEqual({
-    side: 'Utf8',
-    entry_time: 'Timestamp<MILLISECOND, UTC>',
-    entry_price: 'Float64',
-    exit_time: 'Timestamp<MILLISECOND, UTC>',
-    exit_price: 'Float64',
-    duration_days: 'Float64',
-    return_pct: 'Float64',
-    result: 'Utf8',
-    exit_reason: 'Utf8',
-    live: 'Utf8',
+    ...{ side: 'Utf8', entry_time: 'Timestamp<MILLISECOND, UTC>', entry_price: 'Float64' },
+    ...{ exit_time: 'Timestamp<MILLISECOND, UTC>', exit_price: 'Float64', duration_days: 'Float64' },
+    ...{ return_pct: 'Float64', result: 'Utf8', exit_reason: 'Utf8', live: 'Utf8' },
   })
   expect([rows[0]![1], rows[0]![3]]).toEqual([-1, 1_700_000_000_123])
 })

@@ -238,22 +238,12 @@ test.each(FORMATS)('a number that is not finite is refused as %s and never publi
 /** Every resource in every format that it has. */
 const POINTS = DATASET_ROUTES.flatMap(({ id, formats }) => formats.map(format => ({ id, format })))
 
-test('a request has the same answer from a snapshot that was copied, in every format', () => {
-  forAll(12, anySnapshot, given, (snapshot, params) => {
-    const copy = structuredClone(snapshot)
-    for (const { id, format } of POINTS) {
-      const wanted = { ...DEFAULT_PARAMS, ...params, sid: 's0', format }
-      const [own, other] = [renderAnswer(id, snapshot, wanted), renderAnswer(id, copy, wanted)]
-      expect(Buffer.compare(own.bytes, other.bytes), id).toBe(0)
-      expect(other.headers).toEqual(own.headers)
-    }
-  })
-})
-
 const anyPoint = fc.record({
   point: fc.constantFrom(...POINTS),
   period: fc.constantFrom(...PERIODS),
   risk_pct: fc.option(anyRisk),
+  from: fc.option(fc.integer({ min: 19_650, max: 19_775 })),
+  to: fc.option(fc.integer({ min: 19_775, max: 19_900 })),
 })
 
 test('the blocks of an answer, one after the other, are its bytes, however small they are', () => {

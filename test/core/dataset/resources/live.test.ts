@@ -26,11 +26,8 @@ const LIVE: OpenedSignals = {
 
 const SEALS: SealsRecord = {
   ...{ since: '2023-12-31T23:50:00Z', opened_to: '2024-01-10', seals: 1440, gaps: [], lost: [], skipped: [] },
-  ...{
-    stamped_by: 'TSA',
-    absent: ['yew'],
-    origins: [{ origin: 'highwater/0123456789abcdef/20231231T235000Z', n: 1 }],
-  },
+  ...{ stamped_by: 'TSA', absent: ['yew'] },
+  origins: [{ origin: 'highwater/0123456789abcdef/20231231T235000Z', n: 1 }],
   newest: { n: 1440, digest: `${'A'.repeat(43)}=` },
 }
 

@@ -270,20 +270,11 @@ const RUIN_DAY = '2024-01-11'
 test('a ruinous level makes net return, CAGR and drawdown -100, and the ratios null because of `ruin`, and does so at no other level', () => {
   const { data } = readStats(book, at)
   expect(data).toMatchObject({
-    net_return_pct: -100,
-    cagr_pct: -100,
-    max_drawdown_pct: -100,
-    sharpe_daily_annualized: null,
-    sortino_daily_annualized: null,
-    sharpe_weekly_annualized: null,
-    ruined: true,
-    ruin_t: RUIN_DAY,
+    ...{ net_return_pct: -100, cagr_pct: -100, max_drawdown_pct: -100, sharpe_daily_annualized: null },
+    ...{ sortino_daily_annualized: null, sharpe_weekly_annualized: null, ruined: true, ruin_t: RUIN_DAY },
   })
-  expect(data.undefined).toMatchObject({
-    sharpe_daily_annualized: 'ruin',
-    sortino_daily_annualized: 'ruin',
-    sharpe_weekly_annualized: 'ruin',
-  })
+  const ruin = { sharpe_daily_annualized: 'ruin', sortino_daily_annualized: 'ruin' }
+  expect(data.undefined).toMatchObject({ ...ruin, sharpe_weekly_annualized: 'ruin' })
   const survives = { ruined: false, ruin_t: null, sharpe_daily_annualized: expect.any(Number) }
   expect(readStats(book, { sid: 'alder' }).data).toMatchObject(survives)
 })

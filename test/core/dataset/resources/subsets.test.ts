@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
-import { renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
+import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
@@ -126,17 +126,6 @@ test('an export of a range of dates has the rows of the whole export in it, empt
       const table = read(all)
       expect(read(cut)).toEqual({ ...table, rows: table.rows.filter(([t]) => inRange(t)) })
     }
-  })
-})
-
-test('an export of a range of dates has the same blocks as bytes, however small they are', () => {
-  const sized = fc.integer({ min: 1, max: 500 })
-  const format = fc.constantFrom('json' as const, 'csv' as const)
-  forAll(25, anySnapshot, ranges, period, format, sized, (snapshot, [from, to], period, format, size) => {
-    const params = { ...DEFAULT_PARAMS, period, from, to, format }
-    const { blocks } = renderBlocks('export', snapshot, params, size)
-    const { bytes } = renderAnswer('export', snapshot, params)
-    expect(Buffer.concat([...blocks]).equals(bytes)).toBe(true)
   })
 })
 

@@ -21,12 +21,8 @@ test('the summary of twenty strategies and one that ended before they began has 
   expect(data.equal_weight_book).toMatchObject({
     n_days: 425, // 2023-01-01 to 2024-02-29
     coverage: {
-      from: '2023-01-01',
-      to: '2024-02-29',
-      fewest_strategies: 0,
-      most_strategies: 20,
-      days_with_all: 0,
-      days_without_any: 305,
+      ...{ from: '2023-01-01', to: '2024-02-29', fewest_strategies: 0, most_strategies: 20 },
+      ...{ days_with_all: 0, days_without_any: 305 },
     },
   })
   expect(data.equal_weight_book.net_return_pct).not.toBe(0)
@@ -69,10 +65,7 @@ test('the summary covers the days from the earliest to the latest of any strateg
     const { data } = readSummary(snapshot)
     const windows = snapshot.strategies.map(({ window }) => window)
     const [from] = windows.map(({ from }) => from).sort()
-    const to = windows
-      .map(window => window.to)
-      .toSorted()
-      .at(-1)
+    const [to] = windows.map(window => window.to).sort((a, b) => (a! < b! ? 1 : -1))
     expect(data.coverage).toEqual({ from, to })
     expect(data.strategy_count).toBe(windows.length)
     expect(data.mean_pairwise_correlation).toBe(data.diversification.mean_correlation)
@@ -95,20 +88,12 @@ const ledgerOf = (trades: readonly HandTrade[], tick_size?: number) =>
   readTrades(bookOf(trades, tick_size), { sid: 'alder' }).data
 
 test('a trade shows its return per unit of notional in percent, its length in days, and times in milliseconds', () => {
-  expect(
-    ledgerOf([trade({ side: 'short', notional_return: 0.0123456789, account_return: 0.02, leverage: 2 })]),
-  ).toEqual([
+  const given = { side: 'short', notional_return: 0.0123456789, account_return: 0.02, leverage: 2 } as const
+  expect(ledgerOf([trade(given)])).toEqual([
     {
-      side: 'short',
-      entry_time: ENTRY,
-      entry_price: 100,
-      exit_time: ENTRY + DAY_MS / 3,
-      exit_price: 100,
-      duration_days: 0.333333,
-      return_pct: 1.234568,
-      result: 'win',
-      exit_reason: 'signal',
-      live: null,
+      ...{ side: 'short', entry_time: ENTRY, entry_price: 100, exit_time: ENTRY + DAY_MS / 3 },
+      ...{ exit_price: 100, duration_days: 0.333333, return_pct: 1.234568 },
+      ...{ result: 'win', exit_reason: 'signal', live: null },
     },
   ])
 })
