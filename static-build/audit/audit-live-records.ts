@@ -57,8 +57,9 @@ export async function checkRecords(
   const hidden = chain.absent.map(
     id => `${id} was live and is not in the catalogue: its seals alone are known`,
   )
-  const summary = `strategies that were live: ${live.size}, not in the catalogue: ${hidden.length}; /live and /trades follow from the seals`
-  return { check: checkOf('live', summary, found.faults, [...found.notes, ...hidden]), hidden }
+  const summary = `strategies that were live: ${live.size}, not in the catalogue: ${hidden.length}`
+  const proven = '; /live and /trades follow from the seals'
+  return { check: checkOf('live', summary, found.faults, [...found.notes, ...hidden], proven), hidden }
 }
 
 type Ask = <Data>(path: string, shape: z.ZodType<Data>) => Promise<Data>

@@ -130,10 +130,8 @@ function checkChain({ seals, seen, newest, pinned, published }: Live): Check {
     )
   const notes = startsOf(seals).map(({ seal }) => `seal ${seal.n} begins the chain ${seal.origin}`)
   const span = `${toIsoInstant(seals[0]!.seal.fromMs)} to ${toIsoInstant(newest.seal.toMs)}`
-  const summary =
-    `${seals.length} seals from ${span}, each signed and with the digest of the one before; ` +
-    `${gapsOf(seals).length} span more than ten minutes`
-  return checkOf('chain', summary, faults, notes)
+  const summary = `${seals.length} seals from ${span}, ${gapsOf(seals).length} of more than ten minutes`
+  return checkOf('chain', summary, faults, notes, ', each signed and with the digest of the one before')
 }
 
 const HOUR_MS = 3_600_000
@@ -170,7 +168,7 @@ async function checkTimes({ nowMs, read, seals, newest }: Live): Promise<Check> 
       faults.push(`seal ${seal.n} of ${toIsoInstant(seal.toMs)} names an entry of ${at}: it is dated back`)
   }
   const minutes = Math.max(0, Math.round((nowMs - toMs) / MINUTE_MS))
-  const summary = `the newest ended ${minutes} minutes ago by the publisher's clock; entries of the log of versions that seals name: ${named.length}`
+  const summary = `the newest ended ${minutes} min ago by the publisher's clock; entries of the log of versions that seals name: ${named.length}`
   return checkOf('times', summary, faults)
 }
 
@@ -200,7 +198,7 @@ function checkOpenings({ nowMs, seen, tsaCa, seals, opened, data }: Live): Check
   ]
   if (stamps.length > 0 && tsaCa === null)
     notes.push(
-      `${stamps.length} time stamps name ${stamps.at(-1)!.by}, as the publisher states: check them with --tsa-ca`,
+      `time stamps name ${stamps.at(-1)!.by}, as the publisher states: check them (${stamps.length}) with --tsa-ca`,
     )
   const signals = items.filter(({ item }) => seqOf(item) !== null).length
   const summary =
@@ -235,8 +233,8 @@ async function checkStamps({ reader, tsaCa, seals, opened: { stamps, openedTo } 
   const delays = own.flatMap(({ seal: { n, toMs } }) => (times.has(n) ? [times.get(n)! - toMs] : []))
   const latest = Math.ceil(delays.reduce((most, each) => Math.max(most, each), 0) / MINUTE_MS)
   const summary =
-    `${stamps.length} time stamps by an authority that is trusted here: ${delays.length} of ${own.length} opened seals have one at or ` +
-    `after them, at most ${latest} minutes after their end, and ${own.length - delays.length} have none`
+    `by an authority that is trusted here: ${stamps.length}; opened seals with one at or after them: ${delays.length} of ${own.length}, ` +
+    `at most ${latest} min after their end`
   return checkOf('stamps', summary, faults)
 }
 
@@ -281,8 +279,8 @@ function checkReceipts({ receipts, seals, opened: { items, openedTo } }: Live): 
       delays.push(seal.toMs - Date.parse(found.signal.timestamp))
   }
   const latest = Math.ceil(Math.max(...delays) / MINUTE_MS)
-  const summary = `delivered signals: ${delivered.size}, each in its seal, which ends at most ${latest} minutes after the time in the signal`
-  return checkOf('receipts', summary, faults)
+  const summary = `delivered signals: ${delivered.size}, sealed at most ${latest} min after the time in the signal`
+  return checkOf('receipts', summary, faults, [], ', each in its seal')
 }
 
 /** What the state of a reader does not have: each is a fault once. */

@@ -39,15 +39,16 @@ export const toCheck = (
   notes: readonly string[] = [],
 ): Check => ({ check, version, told: summary, faults, notes })
 
-/** The same of the chain of seals, whose faults are sentences. */
+/** The same of the chain of seals, whose faults are sentences. `proven` is said beside the summary only if there is none. */
 export const checkOf = (
   check: CheckOfSeals | 'keys' | 'stamps',
   summary: string,
   sentences: readonly string[],
   notes: readonly string[] = [],
+  proven = '',
 ): Check => {
   const faults = sentences.map((told): Fault => ({ object: SEALS_PREFIX, what: 'not in the chain', told }))
-  return toCheck(check, null, summary, faults, notes)
+  return toCheck(check, null, faults.length === 0 ? summary + proven : summary, faults, notes)
 }
 
 /** A fault of the object at a place. `rest` completes a sentence that begins with its name. */
