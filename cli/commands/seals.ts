@@ -85,7 +85,7 @@ const IDLE_SECONDS = 20 * 60
 
 function printStatus(status: Status, { print }: Runtime['terminal']): void {
   const { newest, origin, to, age_seconds, anchored_to, refused } = status
-  print(`seal ${newest} of ${origin}, up to ${to}, ${age_seconds} s ago`)
+  print(`seal ${newest} of ${origin}, up to ${to}`)
   print(anchored_to ? `the newest with a time stamp is ${anchored_to}` : 'no seal has a time stamp')
   print(refused ?? 'the private store and Redis agree with it: the next one can be made')
   if (refused === null && Number(age_seconds) > IDLE_SECONDS) print('no service seals: is one running?')
