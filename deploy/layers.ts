@@ -1,6 +1,6 @@
 // nginx and Varnish as processes, each in a folder with its configuration for a site.
 import { join } from 'node:path'
-import { copyFor, type Site, writeNginx } from '#cli/services/edge/site.ts'
+import { copyFor, type Site, varnishValues, writeNginx } from '#cli/services/edge/site.ts'
 import { type LocalServer, startLocalServer } from '#cli/services/local-server.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -17,7 +17,7 @@ export async function startNginx(folder: string, site: Site): Promise<Layer> {
 
 /** Starts Varnish for a site on a port, with its files in an existing folder of its own. */
 export async function startVarnish(folder: string, site: Site, port: number): Promise<Layer> {
-  await copyFor(site, join(import.meta.dirname, 'varnish'), folder, ['site.vcl'])
+  await copyFor(site, join(import.meta.dirname, 'varnish'), folder, ['site.vcl'], varnishValues)
   return startVarnishIn(folder, port)
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type AssetName, type Integrity, SCRIPTS } from './layout.ts'
 
-/** A file of this room, such as `./style.css`. */
+/** A file of this folder, such as `./style.css`. */
 export const readBytes = (path: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(readFileSync(new URL(path, import.meta.url)))
 

@@ -19,7 +19,14 @@ import { createSigner } from '#storage/signature.ts'
 import { followPointer, prove } from '../build/follow-pointer.ts'
 import { movePointer } from '../build/guard-pointer.ts'
 import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
-import { allowedOrigins, createDrain, interfaceSettings, type Started, startAll } from './started.ts'
+import {
+  allowedOrigins,
+  createDrain,
+  forAWhile,
+  interfaceSettings,
+  type Started,
+  startAll,
+} from './started.ts'
 
 const LOOK_MS = 10_000
 
@@ -64,9 +71,6 @@ async function deliver(open: OpenSignals, started: Started) {
   return delivery
 }
 
-/** An authority of time stamps may take longer than a stop waits for it. */
-const STOPS_WITHIN_MS = 1_000
-
 /** Seals beside deliveries, which never wait for it. What it has begun at a stop is finished by the next start. */
 function seal(
   { order, redis, store, privateStore, clock, onError }: OpenSignals,
@@ -90,7 +94,7 @@ function seal(
   })
   started.add(() => {
     stopped.abort()
-    return Promise.race([sealing, sleep(STOPS_WITHIN_MS, undefined, { ref: false })])
+    return forAWhile(sealing)
   })
 }
 
@@ -120,7 +124,7 @@ function listenToOperator(open: OpenSignals, started: Started) {
   const { environment, secrets, runtime } = order
   const { HOST, OPERATOR_PORT, OPERATOR_URL } = environment
   let copying: unknown
-  started.add(() => copying)
+  started.add(() => forAWhile(copying))
   const parts = {
     ...{ redis, clock, registering, diskUsed, onAnswered, onError },
     token: secrets.operatorToken,

@@ -7,6 +7,13 @@ import type { Environment } from '../settings/environment.ts'
 
 export type Started = ReturnType<typeof createStarted>
 
+/** A store that is silent, or an authority of time stamps, may take longer than a stop waits for it. */
+const STOPS_WITHIN_MS = 1_000
+
+/** Resolves when some work is done, or when a stop has waited long enough for it. */
+export const forAWhile = (work: unknown): Promise<unknown> =>
+  Promise.race([work, sleep(STOPS_WITHIN_MS, undefined, { ref: false })])
+
 /** Running parts of a program, which end in the reverse order of their start. */
 export function createStarted() {
   const ends: (() => unknown)[] = []
@@ -20,7 +27,7 @@ export function createStarted() {
       ends.push(server.close)
       return server
     },
-    /** Does something again and again, until the end, which waits for the last time. */
+    /** Does something again and again, until the end, which waits a little for the last time. */
     every(ms: number, act: () => unknown): void {
       let acting: unknown
       const timer = setInterval(() => {
@@ -28,7 +35,7 @@ export function createStarted() {
       }, ms)
       ends.push(() => {
         clearInterval(timer)
-        return acting
+        return forAWhile(acting)
       })
     },
     /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */

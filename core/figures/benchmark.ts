@@ -53,7 +53,7 @@ function regression({ daily: { values }, k }: AccountPath, { daily: { values: be
  * Slope of the regression of returns on those of a benchmark, `cov(r, b) / var(b)`. Undefined with fewer than
  * two points (`too_few_points`) and if the benchmark is flat (`zero_variance`).
  */
-function beta(returns: Float64Array, benchmark: Float64Array): Figure {
+export function beta(returns: Float64Array, benchmark: Float64Array): Figure {
   if (returns.length < 2) return undefinedBecause('too_few_points')
   if (isFlat(benchmark)) return undefinedBecause('zero_variance')
   const { xy, yy } = products(returns, benchmark)

@@ -14,7 +14,7 @@ export function mean(values: Float64Array): number {
 const FLAT_RANGE = 1e-12
 
 /**
- * Whether `max - min <= 1e-12`: zero variance. No values are flat.
+ * Whether `max - min <= 1e-12`: zero variance. An empty array is flat.
  *
  * Cost: it stops at the first values that differ.
  */

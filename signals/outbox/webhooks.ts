@@ -1,5 +1,6 @@
 // The webhooks of clients. Address and secrets are sealed; only this file opens them.
 import type { ChainableCommander, Redis } from 'ioredis'
+import pMap from 'p-map'
 import { instantOrNull } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
@@ -27,7 +28,8 @@ export const clearPartOf = ({ disabled_why = 'it was removed while it was change
   /** Null if enabled. */
   disabledWhy: disabled_why || null,
   lane: LANES.find(each => each === fields.lane) ?? ('fast' as const),
-  condition: fields.condition === undefined ? SOUND : (JSON.parse(fields.condition) as Condition), // written below, and when a try is settled
+  // Written below, and when a try is settled.
+  condition: fields.condition === undefined ? SOUND : (JSON.parse(fields.condition) as Condition),
   /** Null in records of earlier releases. */
   setter: fields.set_at ? { keyId: fields.set_by || null, atMs: Number(fields.set_at) } : null,
   /** Whether the key that set it, or may have set it, was revoked since. */
@@ -139,16 +141,23 @@ async function clientsWithWebhook(redis: Redis): Promise<readonly string[]> {
   return [...found].map(key => key.slice(WEBHOOK_PREFIX.length))
 }
 
+/** Replies of Redis that are waited for together. */
+const READS_AT_ONCE = 500
+
 /** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */
 export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
-  const clients = await clientsWithWebhook(redis)
-  const read = await Promise.allSettled(clients.map(client => readWebhook(redis, box, client)))
-  for (const [i, each] of read.entries()) {
-    if (each.status === 'fulfilled') continue
-    if (!(each.reason instanceof SealError)) throw each.reason
-    return `the webhook of '${clients[i]}' cannot be read: ${each.reason.message}`
+  const faults = await pMap(await clientsWithWebhook(redis), faultOf, { concurrency: READS_AT_ONCE })
+  return faults.find(fault => fault !== null) ?? null
+
+  async function faultOf(client: string): Promise<string | null> {
+    try {
+      await readWebhook(redis, box, client)
+      return null
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error
+      return `the webhook of '${client}' cannot be read: ${error.message}`
+    }
   }
-  return null
 }
 
 /** What to do if a key of the ring is lost. */

@@ -193,7 +193,10 @@ export function parseItem(item: string) {
   return event.success ? ({ kind: 'event', event: event.data } as const) : null
 }
 
-/** The first items of a new chain: what it follows, what of that can never be opened, a range an item, and its key if that is another one. */
+/**
+ * The first items of a new chain: what it follows, what of that can never be opened, a range an item, and its key if that is
+ * another one.
+ */
 export function beginningItems(
   { seal: { n, origin }, digest }: { readonly seal: Seal; readonly digest: string },
   keyId: string,

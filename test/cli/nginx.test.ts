@@ -1,10 +1,18 @@
 // `highwater nginx`: what it refuses, and that what it writes follows the settings, as do the committed files of a site.
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { corsHeaders } from '#api/service/headers.ts'
-import { copyFor, EXAMPLE_SITE, type Site, textFor, writeNginx } from '#cli/services/edge/site.ts'
+import {
+  copyFor,
+  EXAMPLE_SITE,
+  type Site,
+  textFor,
+  varnishValues,
+  writeNginx,
+} from '#cli/services/edge/site.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
@@ -99,6 +107,16 @@ async function countsIn(folder: string, site: Site) {
   return all.map(word => texts.map(text => text.split(word).length - 1))
 }
 
+test('a folder of nginx in which a value of the example was edited is refused with that value, and nothing is written', async () => {
+  const folder = await temporaryFolder()
+  await cp(join(ROOT, 'deploy/nginx'), join(folder, 'deploy/nginx'), { recursive: true })
+  await writeFile(join(folder, 'deploy/nginx/listen.conf'), 'listen 127.0.0.1:8099;\n')
+  await expect(writeNginx(folder, join(folder, 'made'), OTHER_SITE)).rejects.toThrow(
+    /nginx was edited: none of listen.conf, site.conf, proxies.conf has 'listen 127.0.0.1:8090;'; restore it/,
+  )
+  expect(existsSync(join(folder, 'made'))).toBe(false)
+})
+
 test('the files of a site have its values wherever the committed ones have those of the example', async () => {
   const folder = await temporaryFolder()
   for (const [site, name] of [
@@ -106,7 +124,13 @@ test('the files of a site have its values wherever the committed ones have those
     [OTHER_SITE, 'other'],
   ] as const) {
     await writeNginx(ROOT, join(folder, name, 'nginx'), site)
-    await copyFor(site, join(ROOT, 'deploy/varnish'), join(folder, name, 'varnish'), ['site.vcl'])
+    await copyFor(
+      site,
+      join(ROOT, 'deploy/varnish'),
+      join(folder, name, 'varnish'),
+      ['site.vcl'],
+      varnishValues,
+    )
   }
   for (const path of FILES)
     expect(await readFile(join(folder, 'example', path), 'utf8')).toBe(await committed(path))

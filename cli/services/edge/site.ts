@@ -48,7 +48,8 @@ export const EXAMPLE_SITE: Site = {
 
 /** Writes the configuration of nginx for a site, with the script that runs it, into a folder. `root` is that of the project. */
 export async function writeNginx(root: string, folder: string, site: Site): Promise<void> {
-  await copyFor(site, join(root, 'deploy/nginx'), folder, ['listen.conf', 'site.conf', 'proxies.conf'])
+  const names = ['listen.conf', 'site.conf', 'proxies.conf']
+  await copyFor(site, join(root, 'deploy/nginx'), folder, names, nginxValues)
   const headers = Object.entries(deprecationHeaders(site))
   const lines = headers.map(([name, value]) => `add_header ${name} ${quoted(value)};\n`)
   await appendFile(join(folder, 'deprecation.conf'), lines.join(''))
@@ -56,13 +57,22 @@ export async function writeNginx(root: string, folder: string, site: Site): Prom
   await writeFile(join(folder, 'tls.conf'), tls === null ? '' : renderTlsConf({ ...site, tls }))
 }
 
-/** Copies a folder of configuration in whose files `names` the values of the example site stand. */
-export async function copyFor(site: Site, from: string, folder: string, names: readonly string[]) {
+/** Copies a folder of configuration in whose files `names` the values of the example site stand. Throws if one does not. */
+export async function copyFor(
+  site: Site,
+  from: string,
+  folder: string,
+  names: readonly string[],
+  valuesOf: (site: Site) => readonly string[],
+): Promise<void> {
+  const texts = await Promise.all(names.map(name => readFile(join(from, name), 'utf8')))
+  const lost = valuesOf(EXAMPLE_SITE).find(value => !texts.some(text => text.includes(value)))
+  if (lost !== undefined)
+    throw new Error(
+      `${from} was edited: none of ${names.join(', ')} has '${lost}'; restore it from the package, and edit a copy`,
+    )
   await cp(from, folder, { recursive: true })
-  for (const name of names) {
-    const path = join(folder, name)
-    await writeFile(path, textFor(site, await readFile(path, 'utf8')))
-  }
+  for (const [i, name] of names.entries()) await writeFile(join(folder, name), textFor(site, texts[i]!))
 }
 
 /** A committed text with the values of a site in the place of those of the example. */
@@ -71,13 +81,18 @@ export function textFor(site: Site, text: string): string {
   return valuesOf(EXAMPLE_SITE).reduce((rest, example, i) => rest.replaceAll(example, () => own[i]!), text)
 }
 
+const valuesOf = (site: Site): readonly string[] => [...nginxValues(site), ...varnishValues(site)]
+
 /** How the committed files spell what differs between sites, each in another way. */
-const valuesOf = ({ nginx, tls, tier, store, allowedOrigins, trustedProxies }: Site): readonly string[] => [
+const nginxValues = ({ nginx, tls, tier, store, allowedOrigins, trustedProxies }: Site) => [
   tls === null ? `listen ${nginx.host}:${nginx.port};` : secureListen(nginx, tls).join('\n'),
   quoted(store).slice(0, -1), // paths below it, too
   `server ${tier.host}:${tier.port} `,
   patternOf(allowedOrigins),
   trustedProxies.map(proxy => `set_real_ip_from ${proxy};`).join('\n'),
+]
+
+export const varnishValues = ({ nginx }: Site): readonly string[] => [
   `.host = "${nginx.host}";`,
   `.port = "${nginx.port}";`,
 ]

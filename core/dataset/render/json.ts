@@ -13,7 +13,10 @@ import {
   writeWhole,
 } from './text-writer.ts'
 
-/** The values that an answer may contain; items may be made one after the other while they are written. Tables are written row by row, never turned into objects. */
+/**
+ * The values that an answer may contain; items may be made one after the other while they are written. Tables are written row by
+ * row, never turned into objects.
+ */
 export type Json = Scalar | Iterable<Json> | JsonObject | Table
 
 type Scalar = null | boolean | number | string
