@@ -17,12 +17,15 @@ const QUIET = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true'
 
 const DOCUMENTS = await openApiDocuments()
 
-/** Without a response, and with a tuple that is closed twice. */
+/** Without a response, with a tuple that is closed twice, and with examples that their schemas do not allow. */
 const PAIR = { type: 'array', prefixItems: [{ type: 'string' }], items: false, minItems: 1, maxItems: 1 }
+const EXAMPLES = { schema: { type: 'string', format: 'date' }, examples: { one: { value: 'no day' } } }
+const ANSWERED = { responses: { 200: { description: 'x', content: { 'application/json': EXAMPLES } } } }
 const FAULTY = {
   openapi: '3.1.0',
   info: { title: 'x', version: '1' },
-  paths: { '/a': { get: {} } },
+  paths: { '/a': { get: {} }, '/b': { get: ANSWERED } },
+  webhooks: { c: { post: ANSWERED } },
   components: { schemas: { Pair: PAIR } },
 }
 
@@ -44,10 +47,14 @@ test("Redocly's recommended rules have no error and no warning for the three doc
     ...[sound, sound, sound],
     { totals: { errors: expect.toSatisfy(count => count > 0) } },
   ])
+  expect(texts.at(-1)!.match(/"ruleId": "no-invalid-media-type-examples"/g)).toHaveLength(2)
 })
 
 const linter = new spectral.Spectral()
-linter.setRuleset({ extends: [rulesets.oas as RulesetDefinition] }) // their packages type it differently
+linter.setRuleset({
+  extends: [rulesets.oas as RulesetDefinition], // their packages type it differently
+  rules: { 'oas3-valid-media-example': 'off' }, // Redocly finds the same, in a tenth of the time
+})
 
 async function findingsIn(document: Schema): Promise<string[]> {
   const found = await linter.run(structuredClone(document)) // it resolves references in place

@@ -43,7 +43,7 @@ test('the S3 store keeps the media type that an HTTP origin needs, and the diges
 
 test('the S3 store lists more keys than the service gives at a time, each once and in order', async () => {
   const store = await openNew()
-  const keys = Array.from({ length: 2_001 }, (_, i) => `many/${String(i).padStart(5, '0')}`)
+  const keys = Array.from({ length: 1_001 }, (_, i) => `many/${String(i).padStart(5, '0')}`)
   await pMap(keys, key => store.create(key, bytes(key), HEADERS), { concurrency: MOST_SOCKETS })
   await store.create('many.more', bytes('x'), HEADERS)
   expect(await store.list('many/')).toEqual(keys)
