@@ -25,8 +25,12 @@ const COMMON = {
   setupFiles: ['./test/support/runner/end-file.ts'],
 } satisfies TestProjectInlineConfiguration['test']
 
+/** A build on one thread starts none: that takes a second where the code of the tasks is loaded already. */
+const IN_THIS_PROCESS = { tinypool: join(import.meta.dirname, 'test/support/runner/pool.ts') }
+
 /** The modules under test keep no state, so one process imports them once for many files: half the time. */
 const project = (name: string, include: string[], exclude: string[] = [], isolate = false) => ({
+  resolve: { alias: isolate ? {} : IN_THIS_PROCESS },
   test: { ...COMMON, name, include, exclude, isolate },
 })
 

@@ -89,7 +89,7 @@ has a version that moves the cursor -> ${{ body: `version: '1\\n\\x1b[31m',` }} 
     ),
   ),
   ...Object.fromEntries(
-    ['fs', 'node:sqlite', 'node:worker_threads', 'node:http', 'zod', '#core/calendar.ts'].map(name => [
+    ['zod', '#core/calendar.ts'].map(name => [
       `imports ${name}`,
       [{ head: `import * as all from '${name}'` }, outsideOf(name)],
     ]),
