@@ -48,9 +48,6 @@ test('one of several services on one data folder serves and the others are refus
   serving.kill('SIGTERM')
   expect(await serving.ended).toMatchObject({ code: 0 })
   expect(processesOf(folder)).toEqual([])
-  const last = await serveHere(folder)
-  await expectLogged(folder, firing.acknowledged)
-  expect(await last.stop()).toBe(0)
 })
 
 test('a backup uses the Redis of the data folder that runs, or starts it for as long as it lasts; one without a lock, as of an earlier release, gets no other beside it', async () => {

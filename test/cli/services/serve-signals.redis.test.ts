@@ -108,7 +108,6 @@ test('the Redis of a data folder has the same port and password after a restart,
 
 test.each<[string, (serving: ServedHere) => Promise<unknown>]>([
   ['before it', serving => expect.poll(serving.printed).toContain('restarting it (1 of 3)')],
-  ['while it waits for balancers', serving => expect.poll(serving.printed).toContain('requests end first')],
   ['when it listens no more', ({ signalsUrl }) => expect.poll(() => isUp(signalsUrl)).toBe(false)],
 ])('`highwater run` that is asked to end does so by itself if its Redis dies %s', async (when, reached) => {
   const folder = await publishedDataFolder()
@@ -168,7 +167,7 @@ test('`highwater serve all` serves the history too, and signals on the Redis of 
   expect(await all.stop()).toBe(0)
 })
 
-test.each(['run', 'serve all', 'serve signals'])(
+test.each(['run', 'serve all'])(
   '`highwater %s` that cannot listen on a port says so, ends, and leaves no process',
   async command => {
     const folder = await publishedDataFolder()

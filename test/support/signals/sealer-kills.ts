@@ -29,8 +29,9 @@ export async function openKilledSealers() {
   }
   return async (seed: number): Promise<number> => {
     const { uniform } = createRandom(seed)
+    const env = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled') }
     const running = [1, 2].map(() =>
-      startProcess(process.execPath, [WORKER, url, folder, pem], { cwd: folder }),
+      startProcess(process.execPath, [WORKER, url, folder, pem], { cwd: folder, env }),
     )
     await Promise.all(running.map(each => each.prints(/sealing/)))
     for (const [i, each] of running.entries()) {
