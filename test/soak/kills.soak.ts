@@ -107,7 +107,7 @@ function moveRound(ground: Ground, stores: Stores, move: Move, kill: Kill): Roun
     strikes: [[strikeOf(ground, args, kill, move.wasDone)]],
     finish: async () => assertDone(await ground.start(args).ended, move.wasDone),
     violations: async isFinished => [
-      ...(await violationsIn(stores, true)),
+      ...(await violationsIn(stores, { mayBeGone: true })),
       ...(isFinished ? await notServed(stores, move.served) : []),
     ],
   }

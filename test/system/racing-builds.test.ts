@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
+import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_BOOK } from '../support/books/publish-book.ts'
 import { startHighwater } from '../support/history/highwater-process.ts'
 import { s3Env, tinyS3Stores } from '../support/stores/s3-stores.ts'
@@ -42,27 +43,33 @@ async function inBucket(): Promise<Stores[]> {
   return [stores, stores]
 }
 
+function asProcess(args: readonly string[]) {
+  const { pid, ended } = startHighwater(args)
+  return { pid, ended: ended.then(({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr })) }
+}
+
+/** At the same moment more truly than processes, which take some time to start. */
+const inThisProcess = (args: readonly string[], { s3 }: Stores) => ({
+  pid: process.pid,
+  ended: run(args, { env: s3 === undefined ? {} : s3Env(s3), now: Date.now }),
+})
+
 test.each([
-  ['a folder', inFolder],
-  ['a bucket', inBucket],
+  ['a folder', inFolder, asProcess],
+  ['a bucket', inBucket, inThisProcess],
 ])(
   'one of two builds into %s at the same time publishes, and the other names the process that holds the lock',
-  async (_, open) => {
+  async (_, open, begin) => {
     const pairs = await open()
     const { book, letGo } = await waitingBook()
     const same = ['--same-rules', 'ash', '--reason', 'it only waits']
-    const builds = pairs.map(stores =>
-      startHighwater(
-        [...buildArgs(stores, { book }), ...same],
-        stores.s3 === undefined ? {} : { env: s3Env(stores.s3) },
-      ),
-    )
+    const builds = pairs.map(stores => begin([...buildArgs(stores, { book }), ...same], stores))
     const first = await Promise.race(
       builds.map(async ({ ended }, i) => ({ i, ...(await ended) })), // the winner waits to be let go
     )
-    expect(first).toMatchObject({ code: 1, stdout: '' })
+    expect(first).toMatchObject({ code: 1, out: '' })
     const [winner, stores] = [builds[1 - first.i]!, pairs[1 - first.i]!]
-    expect(first.stderr).toContain(
+    expect(first.err).toContain(
       `another build of ${stores.url} is running: process ${winner.pid} on ${hostname()} since 2`,
     )
     await letGo()

@@ -90,7 +90,16 @@ test('a store of release 0.1.0 is served, continued without a restatement, and r
   }
   await expectServed()
 
-  const args = ['build', '--book', join(folder, 'book'), '--allow-stale', '--version', NEWER]
+  const args = [
+    'build',
+    '--book',
+    join(folder, 'book'),
+    '--allow-stale',
+    '--version',
+    NEWER,
+    '--effort',
+    'quick',
+  ]
   const built = await inWorld(args)
   expect([built.code, built.err]).toEqual([0, expect.not.stringContaining('restate')])
   await service.prints(new RegExp(`swapped ${VERSION} for ${NEWER}`))

@@ -1,5 +1,6 @@
 // A tier that is read without a pause while its stores change: every answer is a published file.
 import { setTimeout as after } from 'node:timers/promises'
+import { inject } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type Stores, TINY_VERSION } from '../books/publish-book.ts'
@@ -20,7 +21,7 @@ const PAUSE_MS = 300
  */
 export async function whileReading(stores: Stores, content: Content, run: () => Promise<unknown>) {
   const tier = await startServing(stores)
-  const published = { ...(await versionContentOf(stores)), ...content }
+  const published = { ...(await versionContentOf(inject('tinyStore'))), ...content } // in the stores are its bytes
   let [isOver, answers] = [false, 0]
   const reading = (async () => {
     while (!isOver) {

@@ -13,7 +13,14 @@ import { type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { isSignedBy } from '#storage/signature.ts'
 import { type Stores, TINY_VERSION } from '../books/publish-book.ts'
 import type { Exit } from '../processes.ts'
-import { buildArgs, faultsOf, NEXT_VERSION, pointerOf, versionContentOf } from '../stores/stores.ts'
+import {
+  buildArgs,
+  contentOf,
+  faultsOf,
+  NEXT_VERSION,
+  pointerOf,
+  versionContentOf,
+} from '../stores/stores.ts'
 import type { Ground } from './grounds.ts'
 import type { Kill } from './kill-at.ts'
 import { playRound, type Round, type Strike } from './play-round.ts'
@@ -92,9 +99,10 @@ export function buildRound(ground: Ground, stores: Stores, kills: readonly Kill[
     strikes: kills.map(kill => [strikeOf(ground, args, kill)]),
     finish: async () => assertDone(await ground.start(args).ended),
     async violations(isFinished) {
-      const found = await violationsIn(stores)
+      const content = await contentOf(stores)
+      const found = await violationsIn(stores, { content })
       if (isFinished)
-        found.push(...(await notServed(stores, NEXT_VERSION)), ...(await othersThan(model, stores)))
+        found.push(...(await notServed(stores, NEXT_VERSION)), ...othersThan(model, stores, content))
       return found
     },
   }
@@ -110,8 +118,9 @@ export const playOnModel = (round: Round, model: Model): Promise<number> =>
 export const notServed = async (stores: Stores, version: string): Promise<string[]> =>
   (await pointerOf(stores)) === version ? [] : [`${version} is not served`]
 
-async function othersThan({ content }: Model, stores: Stores): Promise<string[]> {
-  const found: Content = await versionContentOf(stores)
+function othersThan({ content }: Model, { url }: Stores, all: Content): string[] {
+  const versions = Object.entries(all).filter(([key]) => key.startsWith(`${url}/v1/snapshots/`))
+  const found: Content = Object.fromEntries(versions.map(([key, each]) => [key.slice(url.length + 1), each]))
   const keys = new Set([...Object.keys(found), ...Object.keys(content)])
   return [...keys].filter(key => found[key] !== content[key]).map(key => `${key} has other bytes`)
 }
@@ -122,9 +131,12 @@ const UNSIGNED = 1
 /**
  * Every violation, empty where there is none: another version than the two is served, a gap in the log or a broken chain, times
  * that go backwards, an entry without its signature, a version that the log names and that is not whole, a head that the hint
- * leads past. Where `mayBeGone` an older version may have been removed, manifest first.
+ * leads past. Where `mayBeGone` an older version may have been removed, manifest first. Their content may be given.
  */
-export async function violationsIn(stores: Stores, mayBeGone = false): Promise<string[]> {
+export async function violationsIn(
+  stores: Stores,
+  { mayBeGone = false, content }: { readonly mayBeGone?: boolean; readonly content?: Content } = {},
+): Promise<string[]> {
   const served = await pointerOf(stores)
   const store = await openStore(stores.url, stores.s3)
   const log = await readLog(store)
@@ -132,7 +144,7 @@ export async function violationsIn(stores: Stores, mayBeGone = false): Promise<s
   const newest = log.at(-1)
   return [
     ...(served === TINY_VERSION || served === NEXT_VERSION ? [] : [`${served} is served`]),
-    ...(await faultsOf(stores)),
+    ...(await faultsOf(stores, content)),
     ...(head?.sha256 === newest?.sha256 ? [] : [`the hint leads to ${head?.entry.seq}, not ${log.length}`]),
     ...log.flatMap(({ entry }, i) =>
       entry.at < (log[i - 1]?.entry.at ?? '') ? [`entry ${entry.seq} is older than the one before`] : [],

@@ -8,7 +8,6 @@ import { privateKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts
 import { manifest } from '#core/contract/manifest.ts'
 import { saveEntryTime } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY } from '../books/publish-book.ts'
@@ -98,13 +97,15 @@ export async function versionContentOf({ url, s3 }: Stores): Promise<Record<stri
 
 /**
  * Everything that is wrong with a pair of stores: a manifest that names an object which is missing or other bytes
- * than it says, or a pointer to a manifest that is not there. Empty where every version that has a manifest is whole.
+ * than it says, or a pointer to a manifest that is not there. Empty where every version that has a manifest is whole. Whoever
+ * has read their content just now gives it, which saves reading all of it again.
  */
-export async function faultsOf({ url, privateUrl, s3 }: Stores): Promise<string[]> {
-  const [store, privateStore] = [await openStore(url, s3), await openStore(privateUrl, s3)]
+export async function faultsOf(stores: Stores, found?: Readonly<Record<string, string>>): Promise<string[]> {
+  const content = found ?? (await contentOf(stores))
+  const store = await openStore(stores.url, stores.s3)
   const keys = (await store.list('v1/')).filter(key => key.endsWith('/manifest.json'))
   const manifests = await Promise.all(keys.map(key => bytesOf(store, key)))
-  const faults = await Promise.all(manifests.map(bytes => faultsOfVersion(store, privateStore, bytes)))
+  const faults = manifests.map(bytes => faultsOfVersion(stores, content, bytes))
   const current = (await readHead(store))?.entry
   const isDangling =
     current !== undefined && !manifests.some(bytes => sha256(bytes) === current.manifest_sha256)
@@ -114,28 +115,29 @@ export async function faultsOf({ url, privateUrl, s3 }: Stores): Promise<string[
   ]
 }
 
-async function faultsOfVersion(store: ObjectStore, privateStore: ObjectStore, bytes: Uint8Array) {
+function faultsOfVersion(
+  { url, privateUrl }: Stores,
+  content: Readonly<Record<string, string>>,
+  bytes: Uint8Array,
+) {
   const { version, artifacts, snapshot } = manifest.parse(JSON.parse(new TextDecoder().decode(bytes)))
-  const expected: [ObjectStore, string, string][] = [
-    ...artifacts.flatMap(({ key, sha256: plain, encodings }): [ObjectStore, string, string][] => [
-      [store, key, plain],
-      ...TWIN_CODINGS.flatMap((coding): [ObjectStore, string, string][] => {
+  const expected: [string, string, string][] = [
+    ...artifacts.flatMap(({ key, sha256: plain, encodings }): [string, string, string][] => [
+      [url, key, plain],
+      ...TWIN_CODINGS.flatMap((coding): [string, string, string][] => {
         const twin = encodings[coding]
-        return twin === undefined ? [] : [[store, key + TWIN_ENDINGS[coding], twin.sha256]]
+        return twin === undefined ? [] : [[url, key + TWIN_ENDINGS[coding], twin.sha256]]
       }),
     ]),
-    ...Object.entries(snapshot).map(([name, digest]): [ObjectStore, string, string] => [
-      privateStore,
+    ...Object.entries(snapshot).map(([name, digest]): [string, string, string] => [
+      privateUrl,
       privateKey(version, name),
       digest,
     ]),
   ]
-  const faults = await Promise.all(
-    expected.map(async ([where, key, digest]) => {
-      const there = await where.read(key)
-      if (there === null) return `${version}: ${key} is missing`
-      return sha256(there) === digest ? null : `${version}: ${key} has other bytes`
-    }),
-  )
-  return faults.filter(fault => fault !== null)
+  return expected.flatMap(([where, key, digest]) => {
+    const there = content[`${where}/${key}`]
+    if (there === undefined) return [`${version}: ${key} is missing`]
+    return there === digest ? [] : [`${version}: ${key} has other bytes`]
+  })
 }
