@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { PHASES } from '#fleet/run-files.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_BOOK } from '../support/books/publish-book.ts'
@@ -40,10 +39,10 @@ beforeAll(async () => {
   expect(Object.keys(whole).length).toBeGreaterThan(STRATEGIES * 20)
 })
 
-/** A run of which a coordinator does nothing itself until workers have finished nothing for some seconds. */
-const buildOn = (stores: Stores, waitS = '600', book = TINY_BOOK): string[] => [
+/** A run of which a coordinator does nothing itself. */
+const buildOn = (stores: Stores, book = TINY_BOOK): string[] => [
   ...buildArgs(stores, { book }),
-  ...['--run', 'night', '--fleet-wait', waitS],
+  ...['--run', 'night', '--fleet-wait', '600'],
 ]
 
 const workerOn = (stores: Stores, ...how: string[]): string[] => [
@@ -70,10 +69,6 @@ const rendered = async (stores: Stores, count: number): Promise<void> => {
   }
   await expect.poll(isReached, { interval: 200 }).toBe(true)
 }
-
-/** The run and the phase of each build on a fleet that has stored its progress. */
-const underWay = async (store: ObjectStore) =>
-  (await listFleetProgress(store)).map(({ run, phase }) => [run, phase])
 
 /** Sums what each worker did. */
 const sum = (counts: Record<string, number> = {}) => Object.values(counts).reduce((all, one) => all + one, 0)
@@ -140,14 +135,13 @@ test('workers on a queue that are killed and frozen, a queue that is emptied and
 test('a build on a fleet whose Redis ends for good renders what is missing itself', async () => {
   const redis = await ownRedis()
   const stores = await withStart(newStores())
-  const building = here([...buildOn(stores, '3'), '--fleet', redis.url])
-  const privateStore = await openStore(stores.privateUrl)
-  await expect.poll(() => underWay(privateStore)).toEqual([['night', 'compute']])
+  const building = startHighwater([...buildArgs(stores), '--fleet', redis.url, '--fleet-wait', '3'])
+  await building.prints(/waits for workers/)
   await redis.stop()
-  const exit = await building
+  const exit = await building.ended
   expect(exit).toMatchObject({ code: 0 })
-  expect(exit.err).toContain('the Redis of the fleet does not answer')
-  expect(exit.err).toContain(
+  expect(exit.stderr).toContain('the Redis of the fleet does not answer')
+  expect(exit.stderr).toContain(
     `finished a strategy for 3 s (compute): this machine does the other ${STRATEGIES}`,
   )
   await expectWhole(stores)
@@ -158,11 +152,12 @@ test('the progress of a build on a fleet is stored while it is under way, and a 
   const stores = await withStart(newStores())
   const privateStore = await openStore(stores.privateUrl)
   const building = here([...buildOn(stores), '--fleet', redis.url])
-  await expect.poll(() => underWay(privateStore)).toEqual([['night', 'compute']])
+  const under = async () => (await listFleetProgress(privateStore)).map(({ run, phase }) => [run, phase])
+  await expect.poll(under).toEqual([['night', 'compute']])
   const worker = startHighwater(workerOn(stores, '--fleet', redis.url, '--metrics-port', '0'))
   const [, url = ''] = await worker.prints(/metrics on (\S+)\n/)
   expect(await building).toMatchObject({ code: 0 })
-  expect(await underWay(privateStore)).toEqual([])
+  expect(await under()).toEqual([])
   const text = await (await fetch(url)).text()
   for (const phase of ['compute', 'render']) {
     expect(text).toContain(
@@ -185,10 +180,7 @@ test('a module that a worker of a fleet refuses ends the build with the words of
   await writeFile(module, random)
   const stores = await withStart(newStores())
   const alone = await here(buildArgs(stores, { book }))
-  const [refused, worker] = await Promise.all([
-    here(buildOn(stores, '600', book)),
-    here(shareOf(stores, '1/1')),
-  ])
+  const [refused, worker] = await Promise.all([here(buildOn(stores, book)), here(shareOf(stores, '1/1'))])
   expect([alone.code, refused.code, worker.code]).toEqual([1, 1, 0])
   const problems = ({ err }: typeof alone) =>
     err.split('\n').filter(line => line.includes('strategies/ash.ts'))
@@ -197,6 +189,6 @@ test('a module that a worker of a fleet refuses ends the build with the words of
   expect(worker.out).toContain('the run night is over')
   expect(await pointerOf(stores)).toBeNull()
   await writeFile(module, text)
-  const again = await here(buildOn(stores, '600', book))
+  const again = await here(buildOn(stores, book))
   expect(again.err).toContain('the run night is over, it published nothing: name another one in --run')
 })
