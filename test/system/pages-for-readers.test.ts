@@ -205,12 +205,16 @@ test.each([SHEET, 'index.html', 'explore.html', 'check.html'])(
         .filter(element => element.checkVisibility() && !element.disabled)
       controls.length`)
     expect(count).toBeGreaterThan(10)
-    const reached: number[] = []
-    while (reached.at(-1) !== count - 1 && reached.length < 2 * count) {
+    await page.evaluate(`globalThis.reached = []
+      document.addEventListener('focusin', ({ target }) => {
+        if (reached.at(-1) !== controls.indexOf(target)) reached.push(controls.indexOf(target)) // a date has several stops
+      })`)
+    let reached: number[] = []
+    for (let presses = 0; !reached.includes(count - 1) && presses < 2 * count; presses++) {
       await page.keyboard.press('Tab')
-      const at = await page.evaluate<number>('controls.indexOf(document.activeElement)')
-      if (at !== reached.at(-1)) reached.push(at) // an input of a date has several stops
+      if (presses % 8 === 7) reached = await page.evaluate('reached')
     }
+    reached = reached.slice(0, reached.indexOf(count - 1) + 1)
     expect(reached).toEqual(Array.from({ length: count }, (_, i) => i))
   },
 )
