@@ -14,10 +14,11 @@ const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/g
   existsSync(path),
 )
 
-/** It requests nothing but the page, and runs as root too. */
+/** It requests nothing but the page, runs as root too, and starts no process before a page needs one. */
 const ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  ...['--disable-site-isolation-trials', '--disable-gpu-compositing'],
 ]
 
 /** Longer than a busy machine takes for anything that a page does. */
