@@ -40,7 +40,7 @@ export async function audited<Result>(
   const log = async (): Promise<void> => {
     const after = await stateOf(subject, parts)
     await logAction(parts.redis, {
-      at: instantOf(parts.clock.now()), // in milliseconds, to tell which signals came before it
+      at: instantOf(parts.clock.now()), // in milliseconds: signals of the same second are before or after it
       who: intent.who.name,
       action: intent.route.id,
       subject: subject.name,

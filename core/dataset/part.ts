@@ -21,15 +21,22 @@ export const partOf = (snapshot: Snapshot, position: number): Snapshot => {
 }
 
 /**
- * The strategies whose daily returns move most with those of one, first the closest; a part lists them.
+ * The strategies whose daily returns move most with those of one, first the closest; a part lists them. One pass over
+ * its row of the matrix: a large book asks once for each of its strategies.
  */
 export function nearestOf(snapshot: Snapshot, id: string): readonly Nearest[] {
   if (snapshot.others !== undefined) return snapshot.others.nearest
   const { rho, size } = snapshot.correlation.daily
   const own = positionOf(snapshot, id)!
   const row = rho.subarray(own * size, (own + 1) * size)
-  const others = [...row.keys()].filter(i => i !== own && !Number.isNaN(row[i]!))
-  const nearest = others.sort((a, b) => Math.abs(row[b]!) - Math.abs(row[a]!)).slice(0, MOST_NEAREST)
+  const nearest: number[] = []
+  for (let i = 0; i < size; i++) {
+    if (i === own || Number.isNaN(row[i]!)) continue
+    let at = nearest.length
+    while (at > 0 && Math.abs(row[nearest[at - 1]!]!) < Math.abs(row[i]!)) at--
+    if (at < MOST_NEAREST) nearest.splice(at, 0, i)
+    if (nearest.length > MOST_NEAREST) nearest.pop()
+  }
   return nearest.map(i => {
     const { id, name } = snapshot.strategies[i]!
     return { id, name, rho: row[i]! }

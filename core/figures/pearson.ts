@@ -2,7 +2,7 @@ import { type Figure, undefinedBecause } from './figure.ts'
 import { isFlat, mean } from './moments.ts'
 import { lastDay, type Period, type Series, sliceSeries } from './series.ts'
 
-/** The mean of `x`, and the sums of the squares and products of the deviations of two columns of one length. */
+/** The sums of the squares and products of the deviations of two columns of one length from their means. */
 export function products(x: Float64Array, y: Float64Array) {
   const [xMean, yMean] = [mean(x), mean(y)]
   let [xx, yy, xy] = [0, 0, 0]
@@ -13,7 +13,7 @@ export function products(x: Float64Array, y: Float64Array) {
     yy += dy * dy
     xy += dx * dy
   }
-  return { xMean, xx, yy, xy }
+  return { xx, yy, xy }
 }
 
 /**

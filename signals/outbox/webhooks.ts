@@ -146,10 +146,7 @@ const READS_AT_ONCE = 500
 
 /** Why SECRET_KEY does not open what is stored, with a client that it concerns; null if it opens all. */
 export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
-  const faults = await pMap(await clientsWithWebhook(redis), faultOf, { concurrency: READS_AT_ONCE })
-  return faults.find(fault => fault !== null) ?? null
-
-  async function faultOf(client: string): Promise<string | null> {
+  const faultOf = async (client: string): Promise<string | null> => {
     try {
       await readWebhook(redis, box, client)
       return null
@@ -158,6 +155,8 @@ export async function sealFault(redis: Redis, box: SecretBox): Promise<string | 
       return `the webhook of '${client}' cannot be read: ${error.message}`
     }
   }
+  const faults = await pMap(await clientsWithWebhook(redis), faultOf, { concurrency: READS_AT_ONCE })
+  return faults.find(fault => fault !== null) ?? null
 }
 
 /** What to do if a key of the ring is lost. */

@@ -233,7 +233,7 @@ test('every trade that cannot have happened is named with the row of its file, w
     early: ledger(`long,2023-12-30T00:00:00Z,100,${at('01-03')},100,signal,1,,`),
   }
   const made = Object.entries(bad).map(([id, text]) => ledgerOf(id, text))
-  const told = [
+  const expected = [
     /^ledgers\/fills\.csv:4: the trade has its entry at 55, outside the bar at 2024-01-02/,
     /^ledgers\/fills\.csv:2: .*exit at 250, outside the bar at 2024-01-10/,
     /^ledgers\/stops\.csv:2: .*stop at 101, which must be below the entry/,
@@ -242,5 +242,5 @@ test('every trade that cannot have happened is named with the row of its file, w
     /^ledgers\/early\.csv:2: .*entry at 2023-12-30T00:00:00Z, where there is no bar/,
   ]
   const problems = await problemsOfNight(bookOf(BARS, made))
-  expect(problems).toEqual(told.map(each => expect.stringMatching(each)))
+  expect(problems).toEqual(expected.map(each => expect.stringMatching(each)))
 })

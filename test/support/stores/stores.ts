@@ -97,8 +97,8 @@ export async function versionContentOf({ url, s3 }: Stores): Promise<Record<stri
 
 /**
  * Everything that is wrong with a pair of stores: a manifest that names an object which is missing or other bytes
- * than it says, or a pointer to a manifest that is not there. Empty where every version that has a manifest is whole. Whoever
- * has read their content just now gives it, which saves reading all of it again.
+ * than it says, or a pointer to a manifest that is not there. Empty where every version that has a manifest is whole.
+ * A caller that has just read their content gives it as `found`, so that it is not read again.
  */
 export async function faultsOf(stores: Stores, found?: Readonly<Record<string, string>>): Promise<string[]> {
   const content = found ?? (await contentOf(stores))
