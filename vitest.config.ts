@@ -18,6 +18,8 @@ const PATIENCE_MS = 60_000
 /** What holds for every test, and for what the files of a run share. */
 const COMMON = {
   pool: 'forks',
+  // Node loads them as it loads the product: nothing is transformed, and what was compiled is kept.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
   maxWorkers: WORKERS,
   testTimeout: WEDGED_MS,
   hookTimeout: WEDGED_MS,
@@ -26,12 +28,11 @@ const COMMON = {
 } satisfies TestProjectInlineConfiguration['test']
 
 /** A build on one thread starts none: that takes a second where the code of the tasks is loaded already. */
-const IN_THIS_PROCESS = { tinypool: join(import.meta.dirname, 'test/support/runner/pool.ts') }
+const ONE_THREAD = ['--import', join(import.meta.dirname, 'test/support/runner/one-thread.ts')]
 
 /** The modules under test keep no state, so one process imports them once for many files: half the time. */
 const project = (name: string, include: string[], exclude: string[] = [], isolate = false) => ({
-  resolve: { alias: isolate ? {} : IN_THIS_PROCESS },
-  test: { ...COMMON, name, include, exclude, isolate },
+  test: { ...COMMON, name, include, exclude, isolate, execArgv: isolate ? [] : ONE_THREAD },
 })
 
 /** Where a test publishes, serves or runs a whole: too slow for a check after every change. */

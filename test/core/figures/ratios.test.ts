@@ -30,9 +30,9 @@ test('a figure of a year is made of 90 days, 26 weeks or 6 months, and of no few
     [12, 6],
   ] as const) {
     const returns = Float64Array.from({ length: fewest }, (_, i) => (i % 2 === 0 ? 0.02 : -0.01))
-    for (const of of [sharpe, sortino]) {
-      expect(annualized(returns, periods, of)).toBe(of(returns, periods))
-      expect(annualized(returns.subarray(1), periods, of)).toEqual(TOO_FEW)
+    for (const ratio of [sharpe, sortino]) {
+      expect(annualized(returns, periods, ratio)).toBe(ratio(returns, periods))
+      expect(annualized(returns.subarray(1), periods, ratio)).toEqual(TOO_FEW)
     }
   }
 })

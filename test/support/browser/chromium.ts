@@ -10,9 +10,12 @@ const ROOT = join(import.meta.dirname, '../../..')
 const SCRIPT = join(ROOT, 'deploy/servers/unpack-packages.sh')
 const PACKAGES = join(ROOT, '.servers/chromium')
 
-const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(path =>
-  existsSync(path),
-)
+const INSTALLED = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find(path => existsSync(path))
 
 /** It requests nothing but the page, runs as root too, and starts no process before a page needs one. */
 const ARGUMENTS = [
@@ -58,7 +61,7 @@ async function launchOptions(): Promise<LaunchOptions> {
 async function bringChromium(): Promise<void> {
   if (INSTALLED !== undefined) return
   try {
-    await promisify(execFile)(SCRIPT, [PACKAGES, 'chromium', 'fonts-dejavu-core'])
+    await promisify(execFile)(SCRIPT, [PACKAGES, 'chromium-headless-shell', 'fonts-dejavu-core'])
   } catch (error) {
     const remedy = 'install one, as /usr/bin/chromium or /usr/bin/google-chrome, and run the tests again'
     throw new Error(`this machine has no Chromium, and Debian's could not be unpacked; ${remedy}`, {
@@ -80,7 +83,7 @@ async function drawsLetters(browser: Browser): Promise<boolean> {
 function unpacked(): LaunchOptions {
   const folders = ['usr/lib', 'lib'].map(folder => join(PACKAGES, folder, `${machine()}-linux-gnu`))
   return {
-    executablePath: join(PACKAGES, 'usr/lib/chromium/chromium'),
+    executablePath: join(PACKAGES, 'usr/lib/chromium/chromium-headless-shell'),
     env: {
       ...process.env,
       LD_LIBRARY_PATH: folders.flatMap(folder => [folder, join(folder, 'pulseaudio')]).join(':'),
