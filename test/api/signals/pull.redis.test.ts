@@ -5,10 +5,9 @@ import { commit, type NewSignal } from '#signals/log/commit.ts'
 import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
 import { readDelivery } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
-import { saveWebhook } from '#signals/outbox/webhooks.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
-import { BOX, BY_OPERATOR, relayAll } from '../../support/signals/delivery.ts'
+import { addEndpoint, relayAll } from '../../support/signals/delivery.ts'
 import {
   addClient,
   commitMany,
@@ -163,12 +162,7 @@ test('a history and the newest signal are the stored bytes, not a rendering of t
 test('a history names the entries of the page that expired, and at which endpoints; its rows and its digest stay what they were', async () => {
   await reset(['alder'])
   for (const destination of ['acme', 'acme/backup'])
-    await saveWebhook(
-      redis,
-      BOX,
-      { destination, url: 'http://127.0.0.1:9/', secrets: [], headers: {} },
-      BY_OPERATOR,
-    )
+    await addEndpoint(redis, destination, 'http://127.0.0.1:9/')
   for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
   const before = {
     rows: await rowsOf(await get('/v1/signals/history')),

@@ -4,6 +4,7 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import { SIGNAL_ACTIONS, type Signal, type SignalContent } from '#core/contract/signal.ts'
+import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { drainDestination, LAST_START_SHARE } from '#signals/delivery/deliver.ts'
 import { FLIGHT_MS, take } from '#signals/delivery/scripts.ts'
@@ -23,7 +24,7 @@ import {
   setSettings,
 } from '#signals/outbox/webhooks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { FLIGHT_PREFIX, LOG, SCHEDULES } from '#signals/redis/keys.ts'
+import { FLIGHT_PREFIX, LOG, SCHEDULES, webhookKey } from '#signals/redis/keys.ts'
 import type { Outcome } from '#signals/send/outcome.ts'
 import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/send/policy.ts'
 import { forAllInTurn } from '../../support/for-all.ts'
@@ -42,7 +43,14 @@ import {
   startTimer,
   until,
 } from '../../support/signals/delivery.ts'
-import { beforeScripts, fire, NOW_MS, PROGRAM_ALIAS, signalContent } from '../../support/signals/signals.ts'
+import {
+  beforeScripts,
+  fire,
+  NOW_MS,
+  PROGRAM_ALIAS,
+  seededBytes,
+  signalContent,
+} from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const URL_OF_ACME = 'http://127.0.0.1:9999/acme'
@@ -101,7 +109,7 @@ test('a client can see what it missed while it had no webhook, by the number bef
 
 /** How an endpoint may do badly, for which another one of its client does not pay. */
 const TROUBLES: Readonly<Record<string, Answer>> = {
-  'answers nothing': () => new Promise(() => {}),
+  hangs: () => new Promise(() => {}),
   fails: () => failed(),
   'is gone': () => failed(410),
   'is slow': () => delivered(9_000),
@@ -113,19 +121,25 @@ for (const [trouble, answer] of Object.entries(TROUBLES)) {
     const { drain, sent, clock } = await owed(8, order =>
       order.url === URL_OF_ACME ? answer(order) : delivered(),
     )
+    clock.ms += 1_000
     const troubled = drain('fast')
     expect(await drain('fast', 'acme/backup')).toEqual({ kind: 'done' })
-    if (trouble !== 'answers nothing') await troubled
+    if (trouble !== 'hangs') await troubled
     for (let i = 0; i < 4; i++) {
       clock.ms += 3_600_000
-      if (trouble !== 'answers nothing') await drain()
+      if (trouble !== 'hangs') await drain()
     }
     const backup = sent.filter(({ url }) => url === URL_OF_BACKUP)
     expect(backup.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual(
       upTo(8).map(seq => [seq, seq - 1]),
     )
     const state = await readWebhook(redis, BOX, 'acme/backup')
-    expect(state).toMatchObject({ enabled: true, lane: 'fast', condition: SOUND, lastSuccessMs: NOW_MS })
+    expect(state).toMatchObject({
+      enabled: true,
+      lane: 'fast',
+      condition: SOUND,
+      lastSuccessMs: NOW_MS + 1_000,
+    })
     expect(await redis.zscore(SCHEDULES.slow, 'acme/backup')).toBeNull()
     expect((await readWebhook(redis, BOX, 'acme'))?.enabled).toBe(trouble !== 'is gone')
   })
@@ -167,31 +181,41 @@ test('each endpoint is sent the aliases that its client and its filter have, and
 })
 
 test('an endpoint that is paused is owed its signals and sent none, waits in no schedule, and gets all of them in order when it goes on', async () => {
+  await addEndpoint(redis, 'acme/backup', URL_OF_BACKUP)
+  await disableWebhook(redis, 'acme', 'only the other one counts')
   const { drain, more, seqs, clock } = await owed(2, ({ attempt }) =>
     attempt === 1 ? failed() : delivered(),
   )
-  await drain() // two retries
-  await setSettings(redis, BOX, 'acme', { isPaused: true, expireAfterS: 60 })
+  await drain('slow', 'acme/backup') // two retries
+  await setSettings(redis, BOX, 'acme/backup', { isPaused: true, expireAfterS: 60 })
   clock.ms += 60_000
   await more(2)
-  expect([await drain('fast'), await drain('slow')]).toEqual([{ kind: 'done' }, { kind: 'done' }])
+  expect([await drain('fast', 'acme/backup'), await drain('slow', 'acme/backup')]).toEqual([
+    { kind: 'done' },
+    { kind: 'done' },
+  ])
   expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 0, slow: 0 })
-  expect([seqs(), await owedCount(redis, 'acme')]).toEqual([[1, 2], 4])
-  await setSettings(redis, BOX, 'acme', { isPaused: false })
-  expect(await readWebhook(redis, BOX, 'acme')).toMatchObject({
+  expect([seqs(), await owedCount(redis, 'acme/backup')]).toEqual([[1, 2], 4])
+  await setSettings(redis, BOX, 'acme/backup', { isPaused: false })
+  expect(await readWebhook(redis, BOX, 'acme/backup')).toMatchObject({
     isPaused: false,
     expireAfterS: 60,
     filter: null,
   })
   expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 0, slow: 1 })
-  await drain()
+  await drain('slow', 'acme/backup')
   expect(seqs().slice(2)).toEqual([1, 2, 3, 4])
 })
 
-test('what a paused endpoint is owed is withdrawn if it is disabled or removed, and what a filter leaves out when it is due', async () => {
+test('what a paused endpoint is owed is withdrawn if it is disabled, removed or suspended, and what a filter leaves out when it is due', async () => {
   const endings = [
     () => disableWebhook(redis, 'acme', 'a test'),
     () => removeWebhook(redis, 'acme'),
+    async () => {
+      const { id } = await issueKey(redis, 'acme', seededBytes('its setter'), NOW_MS)
+      await redis.hset(webhookKey('acme'), { set_by: id, set_at: NOW_MS })
+      await revokeKey(redis, id)
+    },
     () => setSettings(redis, BOX, 'acme', { filter: ['birch'], isPaused: false }),
   ]
   for (const [i, end] of endings.entries()) {
