@@ -51,7 +51,7 @@ export async function recentSignals(
   const signals = await readBefore(redis, before ?? BEYOND, limit)
   const rows = await Promise.all(
     signals.map(async signal => {
-      const deliveries = { owed: 0, delivered: 0, exhausted: 0, withdrawn: 0 }
+      const deliveries = { owed: 0, delivered: 0, exhausted: 0, withdrawn: 0, expired: 0 }
       for (const { status } of (await readOutbox(redis, signal.seq)).values()) deliveries[status]++
       return { ...showSignal(signal), deliveries }
     }),

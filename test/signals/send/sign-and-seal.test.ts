@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { createSecretBox, parseKeyRing, SealError } from '#signals/outbox/secret-box.ts'
+import { refusalOfHeaders, withOwnHeaders } from '#signals/send/headers.ts'
 import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from '#signals/send/policy.ts'
 import {
   createWebhookSecret,
@@ -83,6 +84,47 @@ test('the headers of a delivery have its number, the one before it, and the atte
     'x-attempt': '2',
     'x-sent-at': '2026-11-21T00:00:01.234Z',
   })
+})
+
+const manyHeaders = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'v']))
+
+const OF_CONNECTIONS =
+  'Connection Host Keep-Alive Proxy-Authorization TE Trailer Transfer-Encoding Upgrade Expect'
+const OF_DELIVERIES =
+  'Accept-Encoding Content-Length Content-Encoding X-Signal-Mode Webhook-Topic Highwater-Event'
+const OURS = [...OF_DELIVERIES.split(' '), ...Object.keys(signedHeaders(delivery(), secretsOf(1)))]
+const BAD_NAMES = ['', 'a b', 'hidden-value:', '-a', 'n'.repeat(65), 'ä', 'a\r\nb', '__proto__']
+const BAD_VALUES = ['', ' v', 'v ', 'a\tb', 'a\r\nx-attempt: 1', 'é', '\u0000', 'v'.repeat(1_025)]
+const hiddenIn = (name: string) => Object.fromEntries([[name, 'hidden-value']])
+
+type Case = [string | null, Record<string, string>]
+
+test.each<Case>([
+  [
+    null,
+    { Authorization: 'Bearer hidden-value', 'X-Api-Key': 'k', accept_version: '2', Cookie: 'a=1; b="2"' },
+  ],
+  ...[manyHeaders(10), { 'x-long': 'v'.repeat(1_024) }].map(headers => [null, headers] satisfies Case),
+  ['11 headers, and 10 are the most: leave some', manyHeaders(11)],
+  ...BAD_NAMES.map(name => ['the name of a header is 1 to 64 letters', hiddenIn(name)] satisfies Case),
+  ...OF_CONNECTIONS.split(' ').map(
+    name => [`'${name.toLowerCase()}' is that of a connection`, hiddenIn(name)] satisfies Case,
+  ),
+  ...OURS.map(name => [`'${name.toLowerCase()}' is one of the service`, hiddenIn(name)] satisfies Case),
+  ["'x-key' is there twice, in other capitals", { 'x-key': 'a', 'X-Key': 'hidden-value' }],
+  ...BAD_VALUES.map(value => ["the value of the header 'x-key' is not", { 'X-Key': value }] satisfies Case),
+])('an endpoint with headers of its own is answered %j, and no value is repeated: %j', (refusal, headers) => {
+  const answer = refusalOfHeaders(headers)
+  if (refusal === null) expect(answer).toBeNull()
+  else expect(answer).toContain(refusal)
+  expect(answer ?? '').not.toContain('hidden-value')
+})
+
+test('a header of the endpoint never replaces one of the delivery, whatever was stored', () => {
+  const ours = headersFor(secretsOf(1))
+  const forged = Object.fromEntries(Object.keys(ours).map(name => [name.toUpperCase(), 'forged']))
+  expect(withOwnHeaders({ ...forged, 'X-Tenant': 'blue' }, ours)).toEqual({ ...ours, 'x-tenant': 'blue' })
 })
 
 test('a delivery without a secret is not sent unsigned, and one with a secret of another form neither', () => {
