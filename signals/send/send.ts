@@ -291,6 +291,8 @@ export type SendOrder = {
   /** In the clear, like the secrets, for the duration of one attempt. */
   readonly url: string
   readonly secrets: readonly string[]
+  /** Of the endpoint's own. */
+  readonly headers: Readonly<Record<string, string>>
   readonly signal: LoggedSignal
   readonly prevSeq: number
   /** From 1. */
