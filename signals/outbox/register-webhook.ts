@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { findClient } from '../clients/clients.ts'
+import { assertId, findClient } from '../clients/clients.ts'
 import type { RandomBytes } from '../clients/token.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
 import { askAll, askRedis } from '../redis/connect.ts'
@@ -17,12 +17,12 @@ import {
   rotateSecrets,
   type WebhookSecret,
 } from '../send/sign.ts'
-import { clientOf, type Destination } from './destination.ts'
+import { clientOf, type Destination, endpointOf } from './destination.ts'
 import { noteDelivered, toAttempt } from './outbox.ts'
 import { endpointView } from './relay.ts'
 import type { SecretBox } from './secret-box.ts'
 import { commitTest, type FireTestParts, REGISTRATION } from './test-fire.ts'
-import { assertRoom, readWebhook, saveSecrets, saveWebhook, type Webhook } from './webhooks.ts'
+import { readWebhook, saveSecrets, saveWebhook, type Webhook } from './webhooks.ts'
 
 export type RegisterParts = FireTestParts & {
   readonly box: SecretBox
@@ -78,7 +78,7 @@ export async function registerWebhook(
   keyId: string | null = null,
 ) {
   const { redis, box, now, rules, onChange } = parts
-  await assertRoom(redis, destination)
+  assertId('endpoint', endpointOf(destination))
   if (keyId !== null) await countRegistration(redis, clientOf(destination))
   const before = await readWebhook(redis, box, destination)
   const dropsSecrets = before?.isSuspended ?? false

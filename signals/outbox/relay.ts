@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { shuffler } from 'd3-array'
 import type { Redis } from 'ioredis'
 import type { Client } from '../clients/clients.ts'
-import { kindsOf, type LoggedSignal, type LogReader, testsOf, type Viewer, viewOf } from '../log/read-log.ts'
+import { kindsOf, type LoggedSignal, type LogReader, testsOf, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
 import { claimLease, releaseLease } from '../redis/lease.ts'
@@ -93,12 +93,11 @@ async function oweAll(
     const block = inTurn.slice(i, i + debtorsAtOnce)
     const found = new Set(await owe(redis, block, now()))
     const due = block.filter(({ destination }) => found.has(destination))
-    for (const lane of LANES) {
+    for (const lane of LANES)
       begin(
         lane,
-        due.filter(each => each.lane === lane).map(({ destination }) => destination),
+        due.flatMap(each => (each.lane === lane ? [each.destination] : [])),
       )
-    }
   }
 }
 
@@ -162,13 +161,14 @@ const RECORDS_AT_ONCE = 500
 
 /** What an endpoint of a client is sent: its own tests, and of the client's aliases those that its filter has. */
 export const endpointView = (
-  { id, aliases }: Client,
-  destination: Destination,
+  { id, status, aliases }: Client,
+  sentTo: Destination,
   filter: readonly string[] | null,
-): Viewer => ({
+) => ({
   id,
+  isActive: status === 'active',
   aliases: filter === null ? aliases : aliases.filter(alias => filter.includes(alias)),
-  sentTo: destination,
+  sentTo,
 })
 
 /** Whether an endpoint may get a signal now: a test goes to its addressee, others to entitled clients, as far as the filter has them. */
@@ -201,27 +201,25 @@ export async function debtorsOf(redis: Redis, signals: readonly LoggedSignal[]):
     reading.push(readRecords(redis, readers.slice(from, from + RECORDS_AT_ONCE)))
   return (await Promise.all(reading)).flat().flatMap(({ record, webhook }, i) => {
     const destination = readers[i]! // as many records as readers
-    const owed = record === null ? [] : owedTo(record, destination, filterOf(webhook), signals, relayed)
+    const endpoint = record && endpointView(record, destination, filterOf(webhook))
+    const owed = endpoint === null ? [] : owedTo(endpoint, signals, relayed)
     const lane = webhook.lane === 'slow' ? 'slow' : 'fast'
     return owed.length === 0 ? [] : [{ destination, lane, signals: owed }]
   })
 }
 
 function owedTo(
-  client: Client,
-  destination: Destination,
-  filter: readonly string[] | null,
+  endpoint: ReturnType<typeof endpointView>,
   signals: readonly LoggedSignal[],
   relayed: Readonly<Record<string, string>>,
 ) {
   const owed: { seq: number; prev: number }[] = []
-  const endpoint = endpointView(client, destination, filter)
-  let prev = Number(relayed[testsOf(destination)] ?? 0)
+  let prev = Number(relayed[testsOf(endpoint.sentTo)] ?? 0)
   for (const alias of endpoint.aliases) prev = Math.max(prev, Number(relayed[alias] ?? 0))
   for (const signal of signals.filter(viewOf(endpoint))) {
     // The test of a registration was sent by the registration itself.
-    if (isEntitled(client, destination, filter, signal) && !isRegistrationTest(signal))
-      owed.push({ seq: signal.seq, prev })
+    const mayHave = endpoint.isActive || signal.onlyFor !== null
+    if (mayHave && !isRegistrationTest(signal)) owed.push({ seq: signal.seq, prev })
     prev = signal.seq
   }
   return owed

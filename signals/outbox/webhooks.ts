@@ -116,7 +116,7 @@ export const saveWebhook = (
 ) =>
   begin(redis, webhook.destination, {
     ...sealed(box, webhook),
-    headers: sealedHeaders(box, webhook.destination, headers),
+    ...sealedHeaders(box, webhook.destination, headers),
     set_by: keyId ?? '',
     set_at: String(atMs),
     last_success: String(atMs),
@@ -139,17 +139,13 @@ export async function setSettings(
 ) {
   const { filter, expireAfterS, isPaused, headers } = settings
   if (filter?.length === 0)
-    throw invalidParameter(
-      'filter',
-      '[]',
-      'expected at least one alias, or null for all: pause an endpoint that is to get nothing',
-    )
+    throw invalidParameter('filter', '[]', 'expected an alias, or null for all: pause it to get nothing')
   for (const alias of filter ?? []) assertId('filter', alias)
   const fields = {
     ...(filter !== undefined && { filter: filter === null ? '' : JSON.stringify(filter) }),
     ...(expireAfterS !== undefined && { expire_after_s: String(expireAfterS ?? '') }),
     ...(isPaused !== undefined && { paused: isPaused ? '1' : '' }),
-    ...(headers !== undefined && { headers: sealedHeaders(box, destination, headers) }),
+    ...(headers !== undefined && sealedHeaders(box, destination, headers)),
   }
   const args = Object.entries(fields).flat()
   if ((await runScript(redis, CHANGE_SCRIPT, [webhookKey(destination)], destination, ...args)) === 1) return
@@ -166,15 +162,14 @@ const revising = (redis: Redis, destination: Destination): ChainableCommander =>
 
 type ToSeal = Pick<Webhook, 'destination' | 'url' | 'secrets'>
 
-const sealed = (box: SecretBox, { destination, url, secrets }: ToSeal) => ({
-  url: box.seal(url, { client: destination, field: 'url' }),
-  secrets: box.seal(JSON.stringify(secrets), { client: destination, field: 'secrets' }),
+const sealed = (box: SecretBox, { destination: client, url, secrets }: ToSeal) => ({
+  url: box.seal(url, { client, field: 'url' }),
+  secrets: box.seal(JSON.stringify(secrets), { client, field: 'secrets' }),
 })
 
-const sealedHeaders = (box: SecretBox, destination: Destination, headers: Webhook['headers']): string =>
-  Object.keys(headers).length === 0
-    ? ''
-    : box.seal(JSON.stringify(headers), { client: destination, field: 'headers' })
+const sealedHeaders = (box: SecretBox, client: Destination, headers: Webhook['headers']) => ({
+  headers: box.seal(JSON.stringify(headers), { client, field: 'headers' }),
+})
 
 /** Stops deliveries. The client can still pull. */
 export const disableWebhook = (redis: Redis, destination: Destination, why: string): Promise<unknown> =>
@@ -195,11 +190,10 @@ if redis.call('HGET', KEYS[1], 'enabled') == '1' then notify(ARGV[1], 'endpoint_
  */
 export async function enableWebhook(redis: Redis, destination: Destination): Promise<void> {
   if (await begin(redis, destination, FRESH)) return
-  const setArguments = argumentsOf(destination)
   throw new ApiError(
     'conflict',
     `the webhook of '${destination}' is suspended, because the key that set it, or may have set it, was revoked: its owner confirms the address ` +
-      `by PUT ${routeOf(destination)} with a live key, or you set it with \`highwater ops webhook set ${setArguments} URL\``,
+      `by PUT ${routeOf(destination)} with a live key, or you set it with \`highwater ops webhook set ${argumentsOf(destination)} URL\``,
   )
 }
 
@@ -207,24 +201,11 @@ async function begin(redis: Redis, destination: Destination, fields: Fields) {
   const args = [destination, fields.set_by ?? '-', ...Object.entries(fields).flat()]
   const keys = [WEBHOOKS, clientKeysKey(clientOf(destination)), endpointsKey(clientOf(destination))]
   const reply = await runScript(redis, ENABLE_SCRIPT, keys, ...args)
-  if (reply === 'full') throw tooMany(destination)
+  if (reply === 'full') throw new ApiError('conflict', TOO_MANY)
   return reply === 1
 }
 
-const tooMany = (destination: Destination): ApiError =>
-  new ApiError(
-    'conflict',
-    `a client has at most ${MOST_ENDPOINTS} endpoints, '${DEFAULT_ENDPOINT}' included: remove one before you set '${endpointOf(destination)}'`,
-  )
-
-/** Throws as saving another endpoint would, before anything is sent to its address; `validation_error` on an invalid name. */
-export async function assertRoom(redis: Redis, destination: Destination): Promise<void> {
-  const [client, endpoint] = [clientOf(destination), endpointOf(destination)]
-  assertId('endpoint', endpoint)
-  const others = (await endpointsOf(redis, client)).filter(name => name !== DEFAULT_ENDPOINT)
-  const isNew = endpoint !== DEFAULT_ENDPOINT && !others.includes(endpoint)
-  if (isNew && others.length >= MOST_ENDPOINTS - 1) throw tooMany(destination)
-}
+const TOO_MANY = `a client has at most ${MOST_ENDPOINTS} endpoints, '${DEFAULT_ENDPOINT}' included: remove one of them first`
 
 /** The names of the endpoints that a client has set, `default` first. */
 export async function endpointsOf(redis: Redis, client: string): Promise<readonly string[]> {
@@ -304,7 +285,7 @@ async function rekeyOne(redis: Redis, box: SecretBox, destination: Destination):
   for (let i = 0; i < MOST_TRIES; i++) {
     const was = await askRedis(() => redis.hmget(webhookKey(destination), ...SEALED))
     if (was[0] === null || was[1] === null) return false
-    const texts = SEALED.flatMap((field, k) => (was[k] ? [{ field, text: was[k] }] : [])) // headers, if it has some
+    const texts = SEALED.flatMap((field, k) => (was[k] ? [{ field, text: was[k] }] : [])) // an earlier release has no headers
     // Opened in any case: another key may have the id of the newest one.
     const opened = texts.map(({ field, text }) => box.open(text, { client: destination, field }))
     if (texts.every(({ text }) => box.isSealedByNewest(text))) return false

@@ -36,7 +36,7 @@ type Entry = { readonly alias: string; readonly onlyFor: string | null; readonly
 
 const entry: fc.Arbitrary<Entry> = fc.record({
   alias: fc.constantFrom(...ALIASES),
-  onlyFor: fc.constantFrom(null, null, null, 'acme', 'other'),
+  onlyFor: fc.constantFrom(null, null, null, 'acme', 'other', 'acme/backup', 'acmes/backup'),
   price: fc.double({ min: 1e-9, max: 1e9, noNaN: true }),
 })
 
@@ -53,7 +53,7 @@ const model = (log: readonly Entry[], aliases: readonly string[], since: number)
   log
     .map(({ alias, onlyFor }, i) => ({
       seq: i + 1,
-      seen: onlyFor === null ? aliases.includes(alias) : onlyFor === 'acme',
+      seen: onlyFor === null ? aliases.includes(alias) : ['acme', 'acme/backup'].includes(onlyFor),
     }))
     .filter(({ seq, seen }) => seen && seq > since)
     .map(({ seq }) => seq)

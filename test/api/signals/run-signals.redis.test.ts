@@ -66,7 +66,7 @@ test('the signals service logs every request with its client, key and network, a
   const caller = { address: '127.0.0.1', keyId, client: 'acme' }
   expect(lines.filter(({ msg }) => msg !== 'something went wrong')).toMatchObject([
     { msg: 'request', route: '/v1/whoami', status: 401, keyId: expect.any(String), client: null },
-    { msg: 'webhook', client: 'acme', change: 'set', keyId },
+    { msg: 'webhook', client: 'acme', endpoint: 'default', change: 'set', keyId },
     { msg: 'request', method: 'PUT', route: '/v1/webhook', status: 200, ...caller },
   ])
   for (const hidden of [token, 'hidden-path', 'x=1']) expect(logged.join('')).not.toContain(hidden)

@@ -1,7 +1,7 @@
 // A client registers its own webhook and looks at it: what is accepted, what is refused, and what no answer contains.
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
+import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { suspendClient } from '#signals/clients/clients.ts'
 import { MOST_REGISTRATIONS, registerWebhook, type WebhookChange } from '#signals/outbox/register-webhook.ts'
 import { disableWebhook, enabledWebhooks, enableWebhook, readWebhook } from '#signals/outbox/webhooks.ts'
@@ -183,6 +183,26 @@ test('a webhook is suspended by the confirmation of another key, too, except if 
   expect(await stateFor(third.token)).toMatchObject({ enabled: true, set_by_key: third.id })
 })
 
+test('each endpoint that a revoked key set is suspended, and none that another key set', async () => {
+  const fresh = await second()
+  const setters: Readonly<Record<string, string>> = { acme: keyId, 'acme/a': fresh.id, 'acme/b': keyId }
+  for (const [destination, setter] of Object.entries(setters))
+    await registerWebhook(
+      registerParts(redis, () => NOW_MS),
+      destination,
+      { url: URL, secret: null },
+      setter,
+    )
+  expect((await revokeKey(redis, keyId))?.suspended).toEqual(['acme', 'acme/b'])
+  expect(await enabledWebhooks(redis)).toEqual(['acme/a'])
+  const { disabledWhy } = (await readWebhook(redis, BOX, 'acme/b'))!
+  expect(disabledWhy).toContain('confirm the address by PUT /v1/endpoints/b with a live key')
+  await expect(enableWebhook(redis, 'acme/b')).rejects.toThrow(
+    'highwater ops webhook set acme --endpoint b URL',
+  )
+  expect((await confirmKey(redis, fresh.id, NOW_MS)).suspended).toEqual([])
+})
+
 test('a webhook stays enabled at a revocation if another key or the operator had set it', async () => {
   const fresh = await second()
   await registerWith(fresh.token)
@@ -198,9 +218,11 @@ test('a webhook stays enabled at a revocation if another key or the operator had
   expect(await stateFor(other.token)).toMatchObject({ enabled: true, set_by_key: null })
 })
 
-test('a webhook that an earlier release stored without its setter is suspended with any key, and the answer says why', async () => {
+test('a webhook that an earlier release stored without its setter and settings has the defaults, is suspended with any key, and the answer says why', async () => {
   await app.request('/v1/webhook', register())
-  await redis.hdel(webhookKey('acme'), 'set_by', 'set_at')
+  await redis.hdel(webhookKey('acme'), 'set_by', 'set_at', 'headers', 'last_success')
+  const settings = { headers: {}, filter: null, expireAfterS: null, isPaused: false, lastSuccessMs: null }
+  expect(await readWebhook(redis, BOX, 'acme')).toMatchObject(settings)
   const fresh = await second()
   expect(await revokeKey(redis, keyId)).toEqual({ client: 'acme', suspended: ['acme'] })
   const why = `the key ${keyId}, which may have set it, was revoked: confirm the address by PUT /v1/webhook with a live key`

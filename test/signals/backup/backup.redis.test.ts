@@ -4,16 +4,33 @@ import { expect, test } from 'vitest'
 import { BackupError, type RestoreParts, restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines, createMac } from '#signals/backup/write-backup.ts'
 import { authenticate, listKeys } from '#signals/clients/api-keys.ts'
+import { entitleClient } from '#signals/clients/clients.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { MARK_AHEAD } from '#signals/log/high-water.ts'
 import { newestVisible, readAfter, readHead } from '#signals/log/read-log.ts'
-import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
+import { readAttempts, readDeliveries, readOutbox } from '#signals/outbox/outbox.ts'
 import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/outbox/secret-box.ts'
-import { readWebhook, rekeyWebhooks, sealFault } from '#signals/outbox/webhooks.ts'
-import { EPOCH, FLIGHT_PREFIX, LOG, liveKey, PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
+import {
+  endpointsOf,
+  readWebhook,
+  rekeyWebhooks,
+  removeWebhook,
+  sealFault,
+  setSettings,
+} from '#signals/outbox/webhooks.ts'
+import {
+  EPOCH,
+  FLIGHT_PREFIX,
+  LOG,
+  liveKey,
+  PREFIX,
+  RELAY_LEASE,
+  RELAYED,
+  webhookKey,
+} from '#signals/redis/keys.ts'
 import { readAllClients } from '#signals/views/overview.ts'
-import { owedCount } from '../../support/signals/delivery.ts'
+import { addEndpoint, addSubscriber, BOX, owedCount, relayAll } from '../../support/signals/delivery.ts'
 import { setWebhook, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
@@ -84,6 +101,56 @@ test('a restored backup has everything, under a new epoch, and numbers go on abo
   expect(await readAttempts(redis, 3, 'north-ridge')).toHaveLength(16)
   expect(await fire(redis, 'new', 'alder')).toBe(2_000_008 + MARK_AHEAD)
   expect(await fire(redis, 'sig_2', 'alder')).toBe(2) // known as before: not fired a second time
+})
+
+test('a restored client has every endpoint as it was, with what each is owed, and each is removed by the name that it had', async () => {
+  await addSubscriber(redis, 'acme', 'https://acme.example/hook')
+  for (const endpoint of ['acme/a', 'acme/b'])
+    await addEndpoint(redis, endpoint, `https://${endpoint}.example/`)
+  await setSettings(redis, BOX, 'acme/a', {
+    filter: ['birch'],
+    expireAfterS: 60,
+    headers: { 'x-tenant': 'blue' },
+  })
+  await setSettings(redis, BOX, 'acme/b', { isPaused: true })
+  for (const [alias, onlyFor] of [
+    ['alder', null],
+    ['birch', null],
+    ['alder', 'acme/b'],
+    ['alder', 'acme/a'],
+  ] as const)
+    await fire(redis, `${alias} ${onlyFor}`, alias, onlyFor)
+  await entitleClient(redis, 'acme', { aliases: ['alder', 'birch'] }, '')
+  await relayAll(redis, () => NOW_MS)
+  const state = async () =>
+    Promise.all(
+      ['acme', 'acme/a', 'acme/b'].map(async destination => [
+        await readWebhook(redis, BOX, destination),
+        await owedCount(redis, destination),
+        (
+          await readDeliveries(
+            redis,
+            [1, 2, 3, 4].map(seq => ({ seq })),
+            destination,
+          )
+        ).map(delivery => delivery?.prev),
+        await newestVisible(redis, { id: 'acme', aliases: ['alder'], sentTo: destination }),
+        await newestVisible(redis, { id: 'acme', aliases: ['alder'] }),
+      ]),
+    )
+  const before = await state()
+  expect(before.map(([, owed, prevs]) => [owed, prevs])).toEqual([
+    [2, [0, 1, undefined, undefined]],
+    [2, [undefined, 0, undefined, 2]],
+    [3, [0, 1, 2, undefined]],
+  ])
+  const lines = await backUp()
+  await redis.flushall()
+  await restore(lines)
+  expect(await state()).toEqual(before)
+  await removeWebhook(redis, 'acme/a')
+  expect(await endpointsOf(redis, 'acme')).toEqual(['default', 'b'])
+  expect(await redis.hget(RELAYED, 'test:acme/b')).toBe('3')
 })
 
 test('a restored log that is behind its outbox continues above the outbox', async () => {

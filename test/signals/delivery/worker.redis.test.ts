@@ -1,34 +1,51 @@
 // What a worker does for one client, on a real ledger: order, retries, the breaker, and a last look before each sending. And
 // the workers of one process: how many clients they have at a time, what they take over from workers that died, and what they
 // do if they lose a client, because Redis or the process stood still and another worker may have it. Time is the test's.
+import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
+import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { drainDestination, LAST_START_SHARE } from '#signals/delivery/deliver.ts'
 import { FLIGHT_MS, take } from '#signals/delivery/scripts.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
 import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/outbox/outbox.ts'
-import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/outbox/webhooks.ts'
+import { SOUND } from '#signals/outbox/webhook-condition.ts'
+import {
+  disableWebhook,
+  enableWebhook,
+  readWebhook,
+  removeWebhook,
+  saveWebhook,
+  setSettings,
+} from '#signals/outbox/webhooks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { FLIGHT_PREFIX, LOG } from '#signals/redis/keys.ts'
+import { FLIGHT_PREFIX, LOG, SCHEDULES, webhookKey } from '#signals/redis/keys.ts'
 import type { Outcome } from '#signals/send/outcome.ts'
 import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/send/policy.ts'
+import { forAllInTurn } from '../../support/for-all.ts'
 import {
   type Answer,
+  addEndpoint,
   addSubscriber,
   BOX,
   BY_OPERATOR,
   delivered,
   failed,
+  madeWorld,
   owedCount,
   owingWorld,
+  relayAll,
   startTimer,
   until,
 } from '../../support/signals/delivery.ts'
-import { beforeScripts, fire, NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
+import { beforeScripts, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const URL_OF_ACME = 'http://127.0.0.1:9999/acme'
+const URL_OF_BACKUP = 'http://127.0.0.1:9999/backup'
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
 useRedis()
 beforeEach(() => addSubscriber(redis, 'acme', URL_OF_ACME))
@@ -77,6 +94,136 @@ test('a client can see what it missed while it had no webhook, by the number bef
     [1, 0],
     [4, 3],
   ])
+})
+
+/** How an endpoint may do badly, for which another one of its client does not pay. */
+const TROUBLES: Readonly<Record<string, Answer>> = {
+  hangs: () => new Promise(() => {}),
+  fails: () => failed(),
+  'is gone': () => failed(410),
+  'is slow': () => delivered(9_000),
+}
+
+for (const [trouble, answer] of Object.entries(TROUBLES)) {
+  test(`an endpoint that ${trouble} changes nothing of another one of its client: lane, breaker, health, order and numbers are its own`, async () => {
+    await addEndpoint(redis, 'acme/backup', URL_OF_BACKUP)
+    const { drain, sent, clock } = await owed(8, order =>
+      order.url === URL_OF_ACME ? answer(order) : delivered(),
+    )
+    clock.ms += 1_000
+    const troubled = drain('fast')
+    expect(await drain('fast', 'acme/backup')).toEqual({ kind: 'done' })
+    if (trouble !== 'hangs') await troubled
+    for (let i = 0; i < 4; i++) {
+      clock.ms += 3_600_000
+      if (trouble !== 'hangs') await drain()
+    }
+    const backup = sent.filter(({ url }) => url === URL_OF_BACKUP)
+    expect(backup.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual(
+      upTo(8).map(seq => [seq, seq - 1]),
+    )
+    const state = await readWebhook(redis, BOX, 'acme/backup')
+    expect(state).toMatchObject({
+      enabled: true,
+      lane: 'fast',
+      condition: SOUND,
+      lastSuccessMs: NOW_MS + 1_000,
+    })
+    expect(await redis.zscore(SCHEDULES.slow, 'acme/backup')).toBeNull()
+    expect((await readWebhook(redis, BOX, 'acme'))?.enabled).toBe(trouble !== 'is gone')
+  })
+}
+
+const ALIASES = ['alder', 'birch', 'cedar']
+const ENDPOINTS = ['acme', 'acme/backup', 'acme/log']
+const filterOfSome = fc.option(fc.subarray(ALIASES, { minLength: 1 }), { nil: null })
+const firings = fc.array(fc.oneof(fc.constantFrom(...ALIASES), fc.constantFrom(...ENDPOINTS)), {
+  maxLength: 12,
+})
+
+test('each endpoint is sent the aliases that its client and its filter have, and its own tests, each with the number of the one that it was sent before', async () => {
+  const filters = fc.tuple(filterOfSome, filterOfSome, filterOfSome)
+  await forAllInTurn(15, filters, firings, fc.nat(12), async (wanted, fired, between) => {
+    await redis.flushall()
+    await addSubscriber(redis, 'acme', 'http://127.0.0.1/acme', ['alder', 'birch'])
+    for (const [i, endpoint] of ENDPOINTS.entries()) {
+      if (i > 0) await addEndpoint(redis, endpoint, `http://127.0.0.1/${endpoint}`)
+      await setSettings(redis, BOX, endpoint, { filter: wanted[i] ?? null })
+    }
+    const { parts, sent } = madeWorld(redis)
+    for (const [i, kind] of fired.entries()) {
+      await fire(redis, `s${i}`, kind, kind.startsWith('acme') ? kind : null)
+      if (i === between) await relayAll(redis, parts.now)
+    }
+    await relayAll(redis, parts.now)
+    for (const [i, endpoint] of ENDPOINTS.entries()) {
+      await drainDestination(parts, endpoint, 'fast')
+      const isSent = (kind: string): boolean =>
+        kind === endpoint || (['alder', 'birch'].includes(kind) && wanted[i]?.includes(kind) !== false)
+      const seqs = fired.flatMap((kind, k) => (isSent(kind) ? [k + 1] : []))
+      const own = sent.filter(({ url }) => url === `http://127.0.0.1/${endpoint}`)
+      expect(own.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual(
+        seqs.map((seq, k) => [seq, seqs[k - 1] ?? 0]),
+      )
+    }
+  })
+})
+
+test('an endpoint that is paused is owed its signals and sent none, waits in no schedule, and gets all of them in order when it goes on', async () => {
+  await addEndpoint(redis, 'acme/backup', URL_OF_BACKUP)
+  await disableWebhook(redis, 'acme', 'only the other one counts')
+  const { drain, more, seqs, clock } = await owed(2, ({ attempt }) =>
+    attempt === 1 ? failed() : delivered(),
+  )
+  await drain('slow', 'acme/backup') // two retries
+  await setSettings(redis, BOX, 'acme/backup', { isPaused: true, expireAfterS: 60 })
+  clock.ms += 60_000
+  await more(2)
+  expect([await drain('fast', 'acme/backup'), await drain('slow', 'acme/backup')]).toEqual([
+    { kind: 'done' },
+    { kind: 'done' },
+  ])
+  expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 0, slow: 0 })
+  expect([seqs(), await owedCount(redis, 'acme/backup')]).toEqual([[1, 2], 4])
+  await setSettings(redis, BOX, 'acme/backup', { isPaused: false })
+  expect(await readWebhook(redis, BOX, 'acme/backup')).toMatchObject({
+    isPaused: false,
+    expireAfterS: 60,
+    filter: null,
+  })
+  expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 0, slow: 1 })
+  await drain('slow', 'acme/backup')
+  expect(seqs().slice(2)).toEqual([1, 2, 3, 4])
+})
+
+test('what a paused endpoint is owed is withdrawn if it is disabled, removed or suspended, and what a filter leaves out when it is due', async () => {
+  const endings = [
+    () => disableWebhook(redis, 'acme', 'a test'),
+    () => removeWebhook(redis, 'acme'),
+    async () => {
+      const { id } = await issueKey(redis, 'acme', seededBytes('its setter'), NOW_MS)
+      await redis.hset(webhookKey('acme'), { set_by: id, set_at: NOW_MS })
+      await revokeKey(redis, id)
+    },
+    () => setSettings(redis, BOX, 'acme', { filter: ['birch'], isPaused: false }),
+  ]
+  for (const [i, end] of endings.entries()) {
+    await redis.flushall()
+    await addSubscriber(redis, 'acme', URL_OF_ACME)
+    const { drain, sent } = await owed(1)
+    await setSettings(redis, BOX, 'acme', { isPaused: true })
+    await drain()
+    await end()
+    expect(await readSchedule(redis, 'fast', 1), `ending ${i}`).toMatchObject([{ destination: 'acme' }])
+    await drain()
+    expect([sent, await statusOf(1)]).toEqual([[], 'withdrawn'])
+  }
+  for (const [destination, settings, code] of [
+    ['acme/other', { isPaused: true }, 'not_found'],
+    ['acme', { filter: [] }, 'validation_error'],
+    ['acme', { filter: ['NO'] }, 'validation_error'],
+  ] as const)
+    await expect(setSettings(redis, BOX, destination, settings)).rejects.toMatchObject({ code })
 })
 
 test('a client is left to the worker that has it, which finds what came meanwhile', async () => {

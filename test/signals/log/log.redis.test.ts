@@ -139,6 +139,14 @@ test('the log knows the newest of some aliases and of the tests of a client', as
   expect(await newestVisible(redis, { id: 'other', aliases: ['alder', 'birch'] })).toBe(2)
   expect(await newestVisible(redis, { id: 'acme', aliases: ['alder'] })).toBe(3)
   expect(await newestVisible(redis, { id: 'other', aliases: [] })).toBe(0)
+  await commit(redis, [fire('u', { is_test: true }, 'acme/backup')], NOW_MS)
+  expect(await newestVisible(redis, { id: 'acme', aliases: ['alder'] })).toBe(4)
+  for (const [sentTo, newest] of [
+    ['acme', 3],
+    ['acme/backup', 4],
+    ['acme/third', 1],
+  ] as const)
+    expect(await newestVisible(redis, { id: 'acme', aliases: ['alder'], sentTo })).toBe(newest)
 })
 
 test('the log has one epoch, whichever process is first', async () => {

@@ -5,12 +5,19 @@ import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
+import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { type RegisterParts, registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
-import { enabledWebhooks, readWebhook } from '#signals/outbox/webhooks.ts'
+import {
+  enabledWebhooks,
+  endpointsOf,
+  readWebhook,
+  removeWebhook,
+  setSettings,
+} from '#signals/outbox/webhooks.ts'
 import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
 import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { createSendSignal } from '#signals/send/send.ts'
@@ -180,6 +187,54 @@ test('a registration of an address that is refused writes no test', async () => 
   for (const url of urls) await refuse(url)
   await refusalOf(registerWebhook(parts, 'acme', request(null, 'https://10.0.0.1/'), keyId))
   expect(await redis.hget(HEAD, 'seq')).toBeNull()
+})
+
+test('a client has at most five endpoints, the default one included, each with a record, secrets and registration test of its own, and five registrations an hour for all together', async () => {
+  const others = ['acme/a', 'acme/b', 'acme/c', 'acme/d']
+  const secrets = new Set<string | null>()
+  for (const destination of [...others, 'acme', 'acme/a'])
+    secrets.add((await registerWebhook(parts, destination, request())).made)
+  expect(secrets.size).toBe(6) // the last one is null: it kept its own
+  expect(await endpointsOf(redis, 'acme')).toEqual(['default', 'a', 'b', 'c', 'd'])
+  expect([...(await readOutbox(redis, 2))].map(([destination]) => destination)).toEqual(['acme/b'])
+  expect(receiver.received.map(({ prevSeq }) => prevSeq)).toEqual([0, 0, 0, 0, 0, 1])
+  expect(await refusalOf(registerWebhook(parts, 'acme/e', request()))).toMatchObject({
+    code: 'conflict',
+    message: "a client has at most 5 endpoints, 'default' included: remove one of them first",
+  })
+  expect(await endpointsOf(redis, 'acme')).toHaveLength(5)
+  await removeWebhook(redis, 'acme/b')
+  await registerWebhook(parts, 'acme/e', request())
+  expect(await endpointsOf(redis, 'acme')).toEqual(['default', 'a', 'c', 'd', 'e'])
+  expect((await enabledWebhooks(redis)).sort()).toEqual(['acme', 'acme/a', 'acme/c', 'acme/d', 'acme/e'])
+  for (const name of ['', 'A', 'a/b', 'ä'])
+    expect(await refusalOf(registerWebhook(parts, `acme/${name}`, request()))).toMatchObject({
+      code: 'validation_error',
+    })
+  for (const destination of [...others.slice(2), 'acme', 'acme/a', 'acme'])
+    await registerWebhook(parts, destination, request(), keyId)
+  expect(await refusalOf(registerWebhook(parts, 'acme/c', request(), keyId))).toMatchObject({
+    code: 'rate_limited',
+  })
+})
+
+test('the headers of an endpoint are sealed, sent with its test, kept at the same origin, and lost at another one and after a revocation', async () => {
+  const headers = { authorization: 'Bearer of-the-gateway' }
+  const set = (more: object = {}) => registerWebhook(parts, 'acme', { ...request(), ...more }, keyId)
+  const kept = async () => (await readAcme())?.headers
+  await set({ headers })
+  await set()
+  expect(await kept()).toEqual(headers)
+  expect(await redis.hget('{hw}:webhook:acme', 'headers')).not.toContain('gateway')
+  await setSettings(redis, BOX, 'acme', { filter: ['alder'], isPaused: true })
+  await set({ url: (await startReceiver()).urlOf('moved') })
+  expect(await readAcme()).toMatchObject({ filter: ['alder'], isPaused: true })
+  expect(await kept()).toEqual({})
+  await set({ headers })
+  await issueKey(redis, 'acme', seededBytes('fresh'), NOW_MS)
+  await revokeKey(redis, keyId)
+  await registerWebhook(parts, 'acme', request())
+  expect(await kept()).toEqual({})
 })
 
 test('a refused registration leaves the webhook that existed as it was', async () => {

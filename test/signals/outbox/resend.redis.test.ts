@@ -1,12 +1,22 @@
 // Resends and accounts on a real outbox: what is sent again, and what is reported of what was sent.
 import { createHash } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
+import { entitleClient } from '#signals/clients/clients.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { dueCounts, readAttempts, readDelivery } from '#signals/outbox/outbox.ts'
 import { accountFor, type ResendRange, resend } from '#signals/outbox/resend.ts'
-import { disableWebhook, enableWebhook } from '#signals/outbox/webhooks.ts'
+import { fireTest } from '#signals/outbox/test-fire.ts'
+import { disableWebhook, enableWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
-import { type Answer, addSubscriber, delivered, failed, owingWorld } from '../../support/signals/delivery.ts'
+import {
+  type Answer,
+  addEndpoint,
+  addSubscriber,
+  BOX,
+  delivered,
+  failed,
+  owingWorld,
+} from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
@@ -32,6 +42,25 @@ test('a resend of a range sends again the signals between two numbers, or one, e
     [2, 1],
     [3, 2],
     [4, 3],
+  ])
+})
+
+test('a resend to an endpoint sends what its filter has and its own tests, each with the number before it there, and nothing to another', async () => {
+  await entitleClient(redis, 'acme', { aliases: ['alder', 'birch'] }, '')
+  await addEndpoint(redis, 'acme/backup', 'http://127.0.0.1:9999/backup')
+  await setSettings(redis, BOX, 'acme/backup', { filter: ['birch'] })
+  const { parts, drain, more, pairs } = await fired(['birch', 'alder'])
+  for (const destination of ['acme', 'acme/backup']) await fireTest(parts, destination)
+  await more('birch')
+  for (const destination of ['acme', 'acme/backup']) await drain('slow', destination)
+  const before = pairs().length
+  expect(await resend(parts, 'acme/backup', { from: 1 })).toBe(3)
+  expect(await drain()).toEqual({ kind: 'done' })
+  await drain('slow', 'acme/backup')
+  expect(pairs().slice(before)).toEqual([
+    [1, 0],
+    [4, 1],
+    [5, 4],
   ])
 })
 

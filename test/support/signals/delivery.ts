@@ -9,6 +9,7 @@ import {
 } from '#signals/delivery/deliver.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
+import type { Destination } from '#signals/outbox/destination.ts'
 import { debtorsOf, relayOnce } from '#signals/outbox/relay.ts'
 import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/outbox/secret-box.ts'
 import { type Setter, saveWebhook } from '#signals/outbox/webhooks.ts'
@@ -41,9 +42,14 @@ export async function addSubscriber(
   aliases: readonly string[] = ['alder'],
 ): Promise<string> {
   await addClient(redis, client, aliases, keyBytes)
+  return addEndpoint(redis, client, url)
+}
+
+/** An enabled endpoint of a client that exists; gives its secret. */
+export async function addEndpoint(redis: Redis, destination: Destination, url: string): Promise<string> {
   const secret = createWebhookSecret(secretBytes)
   const secrets = [{ text: secret, expiresAtMs: null }]
-  await saveWebhook(redis, BOX, { destination: client, url, secrets }, BY_OPERATOR)
+  await saveWebhook(redis, BOX, { destination, url, secrets }, BY_OPERATOR)
   return secret
 }
 
@@ -124,7 +130,8 @@ export function owingWorld(redis: Redis, answer?: Answer) {
       for (const alias of aliases) await fire(redis, `s${++ids}`, alias)
       await relayAll(redis, world.parts.now)
     },
-    drain: (lane: 'fast' | 'slow' = 'slow') => drainDestination(world.parts, 'acme', lane),
+    drain: (lane: 'fast' | 'slow' = 'slow', destination: Destination = 'acme') =>
+      drainDestination(world.parts, destination, lane),
   }
 }
 
