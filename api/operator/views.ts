@@ -28,6 +28,7 @@ export const client = named('Client', {
   aliases: list('The strategies whose signals it gets.', z.string()),
   program: flag('Whether it may use the accumulation program.'),
   created_at: instant,
+  email: textOrNull('Where notices are mailed, or null.'),
   suspended: flag('True if it was active and the operator suspended it.'),
 })
 
@@ -52,6 +53,7 @@ export const apiKey = named('ApiKey', {
   created_at: instant,
   confirmed_at: instant.nullable().describe('When it retired the key before it, or null.'),
   last_used_at: instant.nullable().describe('To the minute, or null.'),
+  expires_at: instant.nullable().describe('The key is refused from then on; null if it has no end.'),
 })
 
 export const delivery = named('Delivery', {

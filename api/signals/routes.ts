@@ -10,6 +10,7 @@ import { API_VERSION } from '../service/exchange.ts'
 import type { ServedParts, SignalsGroup, SignalsRoute, SignalsSettings } from './exchange.ts'
 import { OWN_ROUTES } from './routes/client.ts'
 import { INFRASTRUCTURE_ROUTES } from './routes/infrastructure.ts'
+import { NOTICE_ROUTES } from './routes/notices.ts'
 import { PREVIEW_ROUTES } from './routes/preview.ts'
 import { PROGRAM_ROUTES } from './routes/program.ts'
 import { SEAL_ROUTES } from './routes/seals.ts'
@@ -18,6 +19,7 @@ import { LOG_ROUTES } from './routes/signals.ts'
 export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
   ...INFRASTRUCTURE_ROUTES,
   ...OWN_ROUTES,
+  ...NOTICE_ROUTES,
   ...LOG_ROUTES,
   ...SEAL_ROUTES,
   ...PROGRAM_ROUTES,
