@@ -12,10 +12,9 @@ import { logAction, type SubjectState } from '#signals/operators/audit-log.ts'
 import { assertScope, type Operator } from '#signals/operators/tokens.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
+import type { Fields } from '../service/page/forms.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import type { OperatorParts } from './parts.ts'
-
-export type Fields = Readonly<Record<string, unknown>>
 
 /** What an operator asks for: a route, the variables of its path, and the fields that were sent with it. */
 export type Intent = {

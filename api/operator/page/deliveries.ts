@@ -10,23 +10,21 @@ import {
   type ShownDelivery,
   showDeliveries,
 } from '#signals/views/recent.ts'
-import type { Fields } from '../audited.ts'
-import { fieldsOf } from '../operator-route.ts'
-import type { OperatorParts } from '../parts.ts'
-import { deliveriesQuery } from '../routes/signals.ts'
-import { inputOf, offers, sentBy } from './forms.ts'
+import { type Fields, inputOf, sentBy } from '../../service/page/forms.ts'
 import {
   type Cell,
-  clientLink,
   duration,
   moment,
   type Piece,
-  type Session,
-  signalLink,
   statusOf,
   type Texts,
   table,
-} from './layout.ts'
+} from '../../service/page/layout.ts'
+import { fieldsOf } from '../../service/page/page-route.ts'
+import type { OperatorParts } from '../parts.ts'
+import { deliveriesQuery } from '../routes/signals.ts'
+import { offers, type Session } from './forms.ts'
+import { clientLink, signalLink } from './site.ts'
 
 const FILTER = fieldsOf(deliveriesQuery)
 

@@ -9,25 +9,23 @@ import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import { readHours } from '#signals/views/recent.ts'
 import type { NightReport } from '#storage/night-report.ts'
-import type { OperatorParts } from '../parts.ts'
-import { dayCharts } from './deliveries.ts'
-import { offers } from './forms.ts'
 import {
   type Cell,
   cards,
-  clientLink,
   counted,
   duration,
   type Figure,
   moment,
   type Piece,
-  type Session,
-  signalLink,
   type Texts,
   table,
   toned,
   webhookWord,
-} from './layout.ts'
+} from '../../service/page/layout.ts'
+import type { OperatorParts } from '../parts.ts'
+import { dayCharts } from './deliveries.ts'
+import { offers, type Session } from './forms.ts'
+import { clientLink, signalLink } from './site.ts'
 
 export async function overviewPage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
   const nowMs = parts.clock.now()

@@ -20,6 +20,18 @@ import {
   showSignal,
 } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
+import {
+  cards,
+  counted,
+  duration,
+  moment,
+  type Piece,
+  section,
+  type Texts,
+  table,
+  toned,
+  webhookWord,
+} from '../../service/page/layout.ts'
 import type { OperatorParts } from '../parts.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
 import { actionsQuery, actionWords } from '../routes/operators.ts'
@@ -27,24 +39,9 @@ import { findSignal, signalsQuery } from '../routes/signals.ts'
 import { readAddress } from '../routes/webhooks.ts'
 import type { WebhookView } from '../views.ts'
 import { dayCharts, deliveriesPage, deliveriesTable, PRECISE, resendGivenUp } from './deliveries.ts'
-import { offers } from './forms.ts'
-import {
-  cards,
-  clientLink,
-  counted,
-  duration,
-  moment,
-  type Piece,
-  type Session,
-  section,
-  signalLink,
-  type Tab,
-  type Texts,
-  table,
-  toned,
-  webhookWord,
-} from './layout.ts'
+import { offers, type Session } from './forms.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
+import { clientLink, signalLink, type Tab } from './site.ts'
 
 export type View = {
   readonly tab: Tab
