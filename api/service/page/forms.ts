@@ -1,5 +1,6 @@
 // The forms of a page: actions of a route table, which declares beside what they are offered, with their fields as inputs.
 import { html, raw } from 'hono/html'
+import { variablesOf } from '#core/contract/route.ts'
 import { formTo, hidden, type Piece, type Session, type Texts } from './layout.ts'
 import { type AnyPageRoute, fieldsOf, type RouteField } from './page-route.ts'
 
@@ -22,6 +23,8 @@ export type SentForm<R extends AnyPageRoute> = {
   readonly path: string
 }
 
+type Offer = NonNullable<AnyPageRoute['form']>['offers'][number]
+
 type PlaceOf<R extends AnyPageRoute> = NonNullable<R['form']>['offers'][number]['at']
 
 /** Every form of a route table. Its path is that of its route, and its method where a browser cannot send that. */
@@ -43,8 +46,17 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
     const says = notes.get(note)
     return says === undefined ? '' : html`<p class="note" role="status">${says}</p>`
   }
-  const inputsOf = (session: S, { route, fields }: SentForm<R>, button: string, given: Texts): Piece =>
-    html`${fields.map(field => inputOf(field, given[field.name], rules.choicesOf?.(session, route, field.name) ?? field.listed))}<button class="quiet">${button}</button>`
+  const inputsOf = (session: S, sent: SentForm<R>, offer: Offer, given: Texts): Piece => {
+    const { hasInputs, keeps = [], button } = offer
+    const shown = sent.fields.filter(
+      ({ name }) => !keeps.includes(name) && (hasInputs === true || hasInputs?.includes(name)),
+    )
+    const inputs = shown.map(field =>
+      inputOf(field, given[field.name], rules.choicesOf?.(session, sent.route, field.name) ?? field.listed),
+    )
+    const names = unnamed(sent.path, given).map(name => inputOf({ ...A_NAME, name }))
+    return html`${hidden(withNames(given, keeps))}${names}${inputs}<button class="quiet">${button}</button>`
+  }
   /** The forms beside something that may be used. `given` has the variables of paths, the values of inputs, and what buttons send. */
   const offers = (session: S, at: PlaceOf<R>, given: Texts = {}, shown: Fields = {}): Piece | string => {
     const found = forms
@@ -55,24 +67,39 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
             ({ at: place, when = {} }) =>
               place === at && Object.entries(when).every(([name, value]) => shown[name] === value),
           )
-          .map(({ hasInputs = false, button, tone = '' }) => {
-            const own = Object.entries(given).filter(([name]) =>
-              sent.fields.some(field => field.name === name),
-            )
+          .map(offer => {
+            const { button, tone = '' } = offer
+            const hasInputs = offer.hasInputs !== undefined
             const content = hasInputs
-              ? inputsOf(session, sent, button, given)
-              : html`${hidden(Object.fromEntries(own))}<button class="${tone}">${button}</button>`
-            const path = sent.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => given[name] ?? '')
+              ? inputsOf(session, sent, offer, given)
+              : html`${hidden(
+                  withNames(
+                    given,
+                    sent.fields.map(({ name }) => name),
+                  ),
+                )}<button class="${tone}">${button}</button>`
+            const path = withVariables(sent.path, given)
             return { hasInputs, form: formTo(session, path, content, hasInputs ? 'fields' : '') }
           }),
       )
     return arranged(found)
   }
-  const filledAgain = (session: S, sent: SentForm<R>, path: string, given: Texts): Piece | string => {
+  const filledAgain = (
+    session: S,
+    sent: SentForm<R>,
+    path: string,
+    variables: Texts,
+    given: Texts,
+  ): Piece | string => {
     const offer = sent.form.offers.find(({ hasInputs }) => hasInputs)
     return offer === undefined
       ? ''
-      : formTo(session, path, inputsOf(session, sent, offer.button, given), 'fields')
+      : formTo(
+          session,
+          path,
+          inputsOf(session, sent, { ...offer, keeps: [] }, { ...variables, ...given }),
+          'fields',
+        )
   }
   return { forms, noteOf, offers, filledAgain }
 }
@@ -92,6 +119,24 @@ function toSentForm<R extends AnyPageRoute, S>(
   return { route, form, fields, path: pathOf(route.path, below) + method }
 }
 
+/** Stands in a path for a name that the form has as an input: no id is a dash. */
+const UNNAMED = '-'
+
+/** A path with its variables; what has no name yet is sent with the form. */
+export const withVariables = (path: string, given: Texts): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(given[name] || UNNAMED))
+
+const unnamed = (path: string, given: Texts): readonly string[] =>
+  variablesOf(path).filter(name => (given[name] ?? UNNAMED) === UNNAMED)
+
+const A_NAME = {
+  ...{ type: 'string', format: undefined, listed: undefined, initial: undefined },
+  ...{ description: '1 to 64 of a-z, 0-9, - and _', isRequired: true, isNullable: false },
+}
+
+const withNames = (given: Texts, names: readonly string[]): Texts =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)))
+
 /** Forms with inputs, each on its own, then all buttons. */
 function arranged(found: readonly { readonly hasInputs: boolean; readonly form: Piece }[]): Piece | string {
   const { forms = [], buttons = [] } = Object.groupBy(found, ({ hasInputs }) =>
@@ -102,17 +147,32 @@ function arranged(found: readonly { readonly hasInputs: boolean; readonly form: 
   return found.length === 0 ? '' : html`${forms.map(({ form }) => form)}${actions}`
 }
 
-/** The fields as a form sends them, typed as a body or a query has them; what was left empty is not sent. */
-export const sentBy = (fields: readonly RouteField[], given: Texts): Fields =>
+/**
+ * The fields as a form sends them, typed as a body or a query has them; what was left empty is not sent. A change (PATCH) has the
+ * fields of its form alone, and what was left empty there is null, or nothing in it.
+ */
+export const sentBy = (fields: readonly RouteField[], given: Texts, isChange = false): Fields =>
   Object.fromEntries(
-    fields.flatMap(({ name, type, format }): [string, unknown][] => {
+    fields.flatMap(({ name, type, format, isNullable }): [string, unknown][] => {
       const text = given[name] ?? ''
+      if (isChange && given[name] === undefined) return []
+      if (isChange && isNullable && text === '') return [[name, null]]
       if (type === 'boolean') return [[name, text !== '']]
       if (type === 'array') return [[name, text.split(/[\s,]+/).filter(word => word !== '')]]
+      if (type === 'object' && (text !== '' || isChange)) return [[name, pairsOf(text)]]
       if (text === '') return []
       if (format === 'date-time') return [[name, toInstant(text)]]
       return [[name, isNumber(type) ? Number(text) : text]]
     }),
+  )
+
+/** Lines of `Name: value`. */
+const pairsOf = (text: string): Texts =>
+  Object.fromEntries(
+    text
+      .split('\n')
+      .filter(line => line.trim() !== '')
+      .map(line => [line.split(':', 1)[0]!.trim(), line.slice(line.indexOf(':') + 1).trim()]),
   )
 
 const isNumber = (type: string): boolean => type === 'number' || type === 'integer'
@@ -153,6 +213,8 @@ export function inputOf(
     return html`<label title="${description}"><input type="checkbox" name="${name}" value="yes"${raw(given ? ' checked' : '')}> ${label}</label>`
   const value = name === 'secret' ? '' : (given ?? String(initial ?? ''))
   const isOptional = !isRequired && initial === undefined
+  if (type === 'object')
+    return html`<label title="${description}">${label} <textarea name="${name}" rows="2" placeholder="Name: value" autocomplete="off"></textarea></label>`
   if (choices !== undefined)
     return html`<label title="${description}">${label} <select name="${name}">${[...(isOptional ? [''] : []), ...choices].map(each => html`<option value="${each}"${raw(each === value ? ' selected' : '')}>${each === '' ? 'any' : (WORDS[each] ?? each)}</option>`)}</select></label>`
   const kind = isTime ? 'datetime-local' : isNumber(type) ? 'number' : 'text'

@@ -244,11 +244,13 @@ type ShownHealth = {
   readonly enabled: boolean
   readonly breaker: string
   readonly failing_since: string | null
+  readonly paused?: boolean
 }
 
 export function webhookWord(state: ShownHealth | null): Piece {
   if (state === null) return toned('dim', 'none')
   if (!state.enabled) return toned('bad', 'disabled')
+  if (state.paused) return toned('warn', 'paused')
   if (state.breaker === 'open') return toned('bad', 'paused after failures')
   return state.failing_since === null ? toned('good', 'healthy') : toned('warn', 'failing')
 }

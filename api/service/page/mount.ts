@@ -11,7 +11,7 @@ import { digestOf, matchesDigest } from '#signals/clients/token.ts'
 import { toPattern } from '../app.ts'
 import type { Exchange, ServiceEnv } from '../exchange.ts'
 import { readText } from '../read-body.ts'
-import { type Fields, type Forms, inputOf, type SentForm, sentBy } from './forms.ts'
+import { type Fields, type Forms, inputOf, type SentForm, sentBy, withVariables } from './forms.ts'
 import {
   confirmPage,
   errorPage,
@@ -90,8 +90,11 @@ export function createPage<Parts, Who, R extends PageRoute<string, Parts, Who>, 
   for (const sent of forms.forms) {
     app.post(toPattern(sent.path), OWN_SITE, async c => {
       const { given, session } = await readOwnForm(c, own)
+      const variables = c.req.param()
+      const named = withVariables(sent.path, { ...variables, ...given })
+      if (c.req.path === withVariables(sent.path, {}) && c.req.path !== named) return c.redirect(named, 307)
       return perform(sent, given, c, own, session).catch((error: unknown) =>
-        refuse(c, error, forms.filledAgain(session, sent, c.req.path, given)),
+        refuse(c, error, forms.filledAgain(session, sent, c.req.path, variables, given)),
       )
     })
   }
@@ -123,7 +126,7 @@ async function perform<Parts, Who, R extends PageRoute<string, Parts, Who>, S ex
 ): Promise<Response> {
   const filled = { ...given }
   for (const [name, make] of Object.entries(form.makes ?? {})) filled[name] ||= make(own.parts)
-  const sent = sentBy(fields, filled)
+  const sent = sentBy(fields, filled, route.method === 'PATCH')
   const back = own.pageOf(c.req.path)
   c.set('body', Promise.resolve(sent))
   c.set('query', sent)

@@ -25,7 +25,10 @@ type Offer<Place> = {
   readonly at: Place
   readonly button: string
   readonly tone?: 'stop' | 'quiet'
-  readonly hasInputs?: true
+  /** An input for each field, or for those that are named. */
+  readonly hasInputs?: true | readonly string[]
+  /** Fields that the form sends as they are given, without an input. */
+  readonly keeps?: readonly string[]
   /** Only while this holds of what is shown. */
   readonly when?: Readonly<Record<string, unknown>>
 }
@@ -144,10 +147,12 @@ export function fieldsOf(of: Query | z.ZodType | undefined) {
   const schema = z.toJSONSchema(of.clone().meta({}), { io: 'input' }) as JsonSchema // of an object
   const { properties = {}, required = [] } = schema
   return Object.entries(properties).map(([name, field]) => {
-    const { type, description = '', default: initial, format, enum: listed } = field
+    const { description = '', default: initial, format, enum: listed, anyOf = [] } = field
+    const { type } = anyOf.find(each => each.type !== 'null') ?? field
     return {
       ...{ name, description, initial, format, listed: listed?.map(String) },
       type: typeof type === 'string' ? type : 'string', // or several, one of which is null
+      isNullable: anyOf.some(each => each.type === 'null'),
       isRequired: required.includes(name),
     }
   })
