@@ -56,7 +56,7 @@ const referenceOf = ({ settings: { historyBaseUrl: history } }: SignalsParts) =>
 
 /** What a group asks of its caller. Authorisation comes before validation: strangers learn nothing about parameters. */
 function createAnswers(parts: ServedParts, addressOf: RemoteAddress): (route: SignalsRoute) => Answer {
-  const identify = createIdentify(parts)
+  const { ofRequest: identify } = createIdentify(parts)
   return route => {
     if (route.group === 'preview') return c => answerPreview(route, addressOf(c), c, parts)
     if (route.group === 'open') return c => route.handler(c, parts)

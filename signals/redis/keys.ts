@@ -121,6 +121,17 @@ export const OPERATOR_TOKENS = `${PREFIX}:ops-tokens`
 export const sessionsKey = (digest: string): string => `${SESSION_PREFIX}${digest}`
 export const SESSION_PREFIX = `${PREFIX}:ops-session:`
 
+/**
+ * Hash of a client, with an expiry: its sessions on the page for subscribers, the digest of a token -> when it ends (epoch
+ * milliseconds), a space, and as JSON whose it is.
+ */
+export const accountSessionsKey = (client: string): string => `${ACCOUNT_SESSION_PREFIX}${client}`
+export const ACCOUNT_SESSION_PREFIX = `${PREFIX}:account-sessions:`
+
+/** String with an expiry: an operator's link to that page that was not used yet, by the digest of its token. */
+export const accountLinkKey = (digest: string): string => `${ACCOUNT_LINK_PREFIX}${digest}`
+export const ACCOUNT_LINK_PREFIX = `${PREFIX}:account-link:`
+
 /** Sorted set of a client: the numbers of signals that are due, scored by number. */
 export const READY_PREFIX = `${PREFIX}:ready:`
 
