@@ -9,6 +9,7 @@ import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import { readHours } from '#signals/views/recent.ts'
 import type { NightReport } from '#storage/night-report.ts'
+import { dayCharts } from '../../service/page/deliveries.ts'
 import {
   type Cell,
   cards,
@@ -23,7 +24,6 @@ import {
   webhookWord,
 } from '../../service/page/layout.ts'
 import type { OperatorParts } from '../parts.ts'
-import { dayCharts } from './deliveries.ts'
 import { offers, type Session } from './forms.ts'
 import { clientLink, signalLink } from './site.ts'
 

@@ -6,7 +6,7 @@ import { MOST_LIVE_KEYS } from '#signals/clients/api-keys.ts'
 import { haltedAliases } from '#signals/live/live-record.ts'
 import { readActions } from '#signals/operators/audit-log.ts'
 import { listOperators } from '#signals/operators/tokens.ts'
-import { type Attempt, readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
+import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { SealError } from '#signals/outbox/secret-box.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readAllClients, readLive } from '#signals/views/overview.ts'
@@ -20,6 +20,7 @@ import {
   showSignal,
 } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
+import { attemptsTable, dayCharts, deliveriesTable, PRECISE } from '../../service/page/deliveries.ts'
 import {
   cards,
   counted,
@@ -38,7 +39,7 @@ import { actionsQuery, actionWords } from '../routes/operators.ts'
 import { findSignal, signalsQuery } from '../routes/signals.ts'
 import { readAddress } from '../routes/webhooks.ts'
 import type { WebhookView } from '../views.ts'
-import { dayCharts, deliveriesPage, deliveriesTable, PRECISE, resendGivenUp } from './deliveries.ts'
+import { columnsOf, deliveriesPage, resendGivenUp } from './deliveries.ts'
 import { offers, type Session } from './forms.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
 import { clientLink, signalLink, type Tab } from './site.ts'
@@ -117,7 +118,7 @@ ${latencyTable(latency)}
 <h2>Deliveries of the last 24 hours</h2>
 ${dayCharts(day)}
 <h2>Last deliveries <span><a href="/ops/view/deliveries?client=${id}">all</a></span></h2>
-${deliveriesTable(session, deliveries, nowMs, ['Client', PRECISE], 'No deliveries yet.')}`
+${deliveriesTable(columnsOf(session), deliveries, nowMs, ['Client', PRECISE], 'No deliveries yet.')}`
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */
@@ -220,7 +221,7 @@ async function signalPage(asked: Texts, { redis, clock }: OperatorParts, session
   const rows = await showDeliveries(redis, rowsOf(logged, outbox).slice(0, MOST_SHOWN))
   const attempts = await Promise.all(
     rows.map(async ({ client }) =>
-      (await readAttempts(redis, seq, client)).map(each => attemptRow(client, each)),
+      (await readAttempts(redis, seq, client)).map(each => [clientLink(client), each] as const),
     ),
   )
   const [clients] = await readAllClients(redis)
@@ -234,9 +235,9 @@ async function signalPage(asked: Texts, { redis, clock }: OperatorParts, session
 ${signalCards(signal)}
 <p class="dim"><code>${signal.signal_id}</code>, in the log since ${moment(fired_at, true)} UTC</p>
 <h2>Deliveries</h2>
-${deliveriesTable(session, rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)'], 'No deliveries: no client with a webhook was entitled to it.')}
+${deliveriesTable(columnsOf(session), rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)'], 'No deliveries: no client with a webhook was entitled to it.')}
 <h2>Attempts</h2>
-${table(['Client', '#Try', 'Answer', '#Total', '#First byte', 'At (UTC)', '~What it said'], attempts.flat(), 'None yet.')}
+${attemptsTable('Client', attempts.flat())}
 <h2>Not sent</h2>
 ${table(
   ['Client', '~Why'],
@@ -253,20 +254,6 @@ const signalCards = (signal: Signal): Piece =>
     ['Risk', `${signal.base_risk_pct}`, 'fraction of equity'],
     ['Decided (UTC)', signal.timestamp.slice(11, 19), signal.timestamp.slice(0, 10) + handOf(signal)],
   ])
-
-const attemptRow = (client: string, attempt: Attempt) => [
-  clientLink(client),
-  attempt.n ?? 'probe',
-  toned(attempt.ok ? 'good' : 'bad', answerWord(attempt)),
-  duration(attempt.total_ms),
-  duration(attempt.first_byte_ms),
-  moment(attempt.at, true),
-  toned('dim', attempt.excerpt),
-]
-
-/** `200`, `502`, `200 timeout`, `tls failed`: a failing status needs no other word. */
-const answerWord = ({ status, reason }: Attempt): string =>
-  [status, reason === 'status' ? null : reason?.replaceAll('_', ' ')].filter(part => part != null).join(' ')
 
 async function auditPage(asked: Texts, { redis }: OperatorParts, session: Session): Promise<Piece> {
   const { rows, next } = await readActions(redis, parseRequest(actionsQuery, asked))
