@@ -1,23 +1,12 @@
 // Clients, webhooks, deliveries and live strategies as the operator sees them.
 import { z } from 'zod'
-import {
-  flag,
-  list,
-  named,
-  number,
-  numberOrNull,
-  text,
-  textOrNull,
-  word,
-} from '#core/contract/payloads/field.ts'
+import { flag, list, named, number, text, textOrNull, word } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
-import { DELIVERY_STATUSES, LANES } from '#signals/outbox/outbox.ts'
+import { LANES } from '#signals/outbox/outbox.ts'
+import { count, deliveryFields, instant, seq } from '../service/deliveries.ts'
 
-export const instant = text('UTC instant, ISO 8601.')
-export const count = z.int().min(0)
-export const seq = count.describe('Number of the signal.')
 const alias = text('The strategy.')
 export const ofClient = text('Id of its client.')
 
@@ -54,21 +43,7 @@ export const apiKey = named('ApiKey', {
   last_used_at: instant.nullable().describe('To the minute, or null.'),
 })
 
-export const delivery = named('Delivery', {
-  seq,
-  client: ofClient,
-  alias,
-  status: word('`owed` as long as another attempt follows; the others are ends.', DELIVERY_STATUSES),
-  attempts: count.describe('Attempts that counted.'),
-  round: z.int().min(1).describe('Sending again starts another.'),
-  prev_seq: count.describe('Number of the signal before it that the client may see, 0 for none.'),
-  fired_at: instant.describe('When the signal was written into the log.'),
-  owed_at: instant.describe('When it was added to the outbox of the client.'),
-  first_attempt_at: instant.nullable().describe('Null until one was made.'),
-  settled_at: instant.nullable().describe('When it ended, or null.'),
-  next_attempt_at: instant.nullable().describe('No attempt is made before it; null if none follows.'),
-  latency_ms: numberOrNull('From the log to the acknowledgement; null until there is one.'),
-})
+export const delivery = named('Delivery', { seq, client: ofClient, ...deliveryFields })
 
 export const liveStatus = named('LiveStatus', {
   alias,

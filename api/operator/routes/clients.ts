@@ -13,9 +13,10 @@ import {
 } from '#signals/clients/clients.ts'
 import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { readLatency, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import { count } from '../../service/deliveries.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { apiKey, client, count, delivery, webhook } from '../views.ts'
+import { apiKey, client, delivery, webhook } from '../views.ts'
 import { readAddress } from './webhooks.ts'
 
 const CLIENT = '/ops/clients/{client}'
