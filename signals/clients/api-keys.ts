@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
-import { ApiError } from '#core/contract/errors.ts'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { tolerate } from '#storage/error-code.ts'
 import { assertHead, knownLog } from '../log/guard.ts'
 import { askRedis } from '../redis/connect.ts'
@@ -21,14 +21,26 @@ export const MOST_LIVE_KEYS = 2
 const MOST_TRIES = 3
 
 /**
- * Issues a key for a client. The token is returned here and never again. Throws `not_found`, or `conflict` if the
- * client already has two live keys.
+ * Issues a key for a client, which is refused from `expiresAtMs` on. The token is returned here and never again. Throws
+ * `not_found`, `validation_error` if the end is past, or `conflict` if the client already has two live keys.
  */
-export async function issueKey(redis: Redis, client: string, random: RandomBytes, nowMs: number) {
+export async function issueKey(
+  redis: Redis,
+  client: string,
+  random: RandomBytes,
+  nowMs: number,
+  expiresAtMs: number | null = null,
+) {
+  if (expiresAtMs !== null && expiresAtMs <= nowMs)
+    throw invalidParameter(
+      'expires_at',
+      toIsoInstant(expiresAtMs),
+      'expected an instant that is still to come',
+    )
   for (let i = 0; i < MOST_TRIES; i++) {
     const made = createToken(random)
     const names = [keys.clientKey(client), keys.clientKeysKey(client), keys.apiKeyKey(made.id)]
-    const args = [client, made.id, digestOf(made.token), nowMs, MOST_LIVE_KEYS]
+    const args = [client, made.id, digestOf(made.token), nowMs, MOST_LIVE_KEYS, expiresAtMs ?? '']
     const reply = await runScript(redis, ISSUE_SCRIPT, names, ...args)
     if (reply === 'ok') return made
     if (reply === 'unknown') throw await unknownClient(redis, client)
@@ -83,7 +95,7 @@ export async function listKeys(redis: Redis, client: string): Promise<readonly A
 }
 
 /**
- * The owner of a token, or null if it is malformed, unknown or revoked, at the cost of one read. Nothing is cached, so
+ * The owner of a token, or null if it is malformed, unknown, revoked or expired, at the cost of one read. Nothing is cached, so
  * changes apply from the next request on. Throws RedisDownError, or LogGoneError for an unknown token in a Redis that
  * has lost its log, because the keys went with it.
  */
@@ -92,9 +104,10 @@ export async function authenticate(redis: Redis, token: string, nowMs: number): 
   if (keyId === undefined) return null
   const log = knownLog(redis)
   const reply = await runScript(redis, READ_SCRIPT, [keys.apiKeyKey(keyId), keys.EPOCH, keys.HEAD])
-  const [owner, sha256, lastUsedMs, record, epoch, seq] = reply as Reply
+  const [owner, sha256, lastUsedMs, expiresAtMs, record, epoch, seq] = reply as Reply
   const isRight = matchesDigest(token, sha256 || null) // also without a digest: an unknown id must take as long
-  const client = isRight ? clientOfText(record, owner) : null
+  const isOver = nowMs >= Number(expiresAtMs || Number.POSITIVE_INFINITY)
+  const client = isRight && !isOver ? clientOfText(record, owner) : null
   if (client === null) {
     assertHead(redis, { epoch: epoch || null, seq: Number(seq) }, log)
     return null
@@ -120,18 +133,26 @@ return redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
 `
 
 /** What the script returns, all texts; '' for what there is not. */
-type Reply = [owner: string, sha256: string, lastUsedMs: string, record: string, epoch: string, seq: string]
+type Reply = [
+  owner: string,
+  sha256: string,
+  lastUsedMs: string,
+  expiresAtMs: string,
+  record: string,
+  epoch: string,
+  seq: string,
+]
 
 /** Reads a key, its client and the head of the log. The same commands run whether the key exists or not. */
 const READ_SCRIPT = `${TEXT_FUNCTION}
-local owner, sha256, last = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha256', 'last_used_at'))
+local owner, sha256, last, ends = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha256', 'last_used_at', 'expires_at'))
 local record = text(redis.call('HGETALL', '${keys.CLIENT_PREFIX}' .. (owner or '')))
-return {owner or '', sha256 or '', last or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
+return {owner or '', sha256 or '', last or '', ends or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
 `
 
 /** Idempotent: called again after a lost reply it finds its own key and returns ok. */
 const ISSUE_SCRIPT = `
-local client, id, sha256, now, most = unpack(ARGV)
+local client, id, sha256, now, most, ends = unpack(ARGV)
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
 local there = redis.call('HGET', KEYS[3], 'sha256')
 if there then return there == sha256 and 'ok' or 'taken' end
@@ -139,6 +160,10 @@ if redis.call('SCARD', KEYS[2]) >= tonumber(most) then return 'full' end
 local number = redis.call('HINCRBY', KEYS[1], 'keys_issued', 1)
 redis.call('HSET', KEYS[3], 'client', client, 'sha256', sha256, 'created_at', now, 'number', number)
 redis.call('SADD', KEYS[2], id)
+if ends ~= '' then
+  redis.call('HSET', KEYS[3], 'expires_at', ends)
+  redis.call('HSET', '${keys.EXPIRING_KEYS}', id, ends)
+end
 return 'ok'
 `
 
@@ -202,6 +227,8 @@ const storedKey = z.object({
   confirmed_at: instant.nullable().default(null),
   /** To the minute; null if never used. */
   last_used_at: instant.nullable().default(null),
+  /** It is refused from then on; null if it has no end. */
+  expires_at: instant.nullable().default(null),
 })
 
 const unknownKey = (keyId: string): ApiError =>

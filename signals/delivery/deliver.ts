@@ -173,7 +173,10 @@ async function attemptDelivery(
   const at = parts.now()
   const number = before.attempts + 1
   const [{ url }, secrets] = [webhook, liveSecrets(webhook.secrets, at)]
-  const outcome = await parts.send({ url, secrets, signal, prevSeq: before.prev, attempt: number })
+  const outcome = await parts.send({
+    ...{ url, secrets, headers: {}, signal },
+    ...{ prevSeq: before.prev, attempt: number },
+  })
   if (outcome.kind === 'ourFault') {
     reportFault(parts, client, seq, outcome.reason)
     return untried(parts.now() + OUR_FAULT_WAIT_MS)

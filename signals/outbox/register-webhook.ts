@@ -144,7 +144,8 @@ async function sendTest(
   const signal = await readSignal(redis, seq)
   if (signal === null) throw new Error(`signal ${seq} was committed a moment ago and is not in the log`)
   const at = now()
-  const outcome = await send({ url, secrets: liveSecrets(secrets, at), signal, prevSeq, attempt: 1 })
+  const order = { url, secrets: liveSecrets(secrets, at), headers: {}, signal, prevSeq, attempt: 1 }
+  const outcome = await send(order)
   if (outcome.kind === 'delivered')
     await noteDelivered(redis, client, { seq, prev: prevSeq }, toAttempt(outcome, at, 1))
   return outcome

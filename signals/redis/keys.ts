@@ -62,9 +62,41 @@ export const clientKeysKey = (client: string): string => `${CLIENT_PREFIX}${clie
 
 /**
  * Hash of a live API key, by its public id: `client`, `sha256` of the token, `number` (its ordinal within the
- * client), and in epoch milliseconds `created_at`, `confirmed_at`, `last_used_at`.
+ * client), and in epoch milliseconds `created_at`, `confirmed_at`, `last_used_at`, `expires_at` (refused from then on).
  */
 export const apiKeyKey = (id: string): string => `${PREFIX}:key:${id}`
+
+/** Hash: the id of a key that ends and of which no notice was given yet -> its end, epoch milliseconds. */
+export const EXPIRING_KEYS = `${PREFIX}:expiring-keys`
+
+/** List of a client: its notices, JSON, newest first. */
+export const noticesKey = (client: string): string => `${NOTICES_PREFIX}${client}`
+const NOTICES_PREFIX = `${PREFIX}:notices:`
+
+/** Hash: the id of a notice that is still to be sent -> the notice, its client, and what is left to do, JSON. */
+export const NOTICES_OWED = `${PREFIX}:notices-owed`
+
+/** Of a client; older ones are dropped. */
+const MOST_NOTICES = 100
+
+/**
+ * Lua: `notify(destination, event, key_id, reason)` gives a client a notice of an endpoint, or of a key and no endpoint; `key_id`
+ * is '' if it is of none. `at` is in epoch milliseconds.
+ */
+export const NOTIFY = `
+local function notify(destination, event, key_id, reason)
+  local client, name = string.match(destination, '^([^/]+)/?(.*)$')
+  local s, us = unpack(redis.call('TIME'))
+  local endpoint = event == 'key_expiring' and cjson.null or name == '' and 'default' or name
+  local id = 'notice-' .. s .. string.format('%06d', us) .. '-' .. (endpoint == cjson.null and key_id or endpoint)
+  local at = s * 1000 + math.floor(us / 1000)
+  local key = key_id ~= '' and key_id or cjson.null
+  local notice = cjson.encode({id = id, client = client, at = at, event = event, endpoint = endpoint, key_id = key, reason = reason})
+  redis.call('LPUSH', '${NOTICES_PREFIX}' .. client, notice)
+  redis.call('LTRIM', '${NOTICES_PREFIX}' .. client, 0, ${MOST_NOTICES - 1})
+  redis.call('HSET', '${NOTICES_OWED}', id, notice)
+end
+`
 
 /** String of a client: its profile of the program, `SimulationInput` and `updated_utc` as JSON. */
 export const profileKey = (client: string): string => `${PREFIX}:profile:${client}`

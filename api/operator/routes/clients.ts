@@ -9,13 +9,15 @@ import {
   createClient,
   entitleClient,
   findClient,
+  setEmail,
   suspendClient,
 } from '#signals/clients/clients.ts'
 import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { readLatency, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import { count } from '../../service/deliveries.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { apiKey, client, count, delivery, webhook } from '../views.ts'
+import { apiKey, client, delivery, webhook } from '../views.ts'
 import { readAddress } from './webhooks.ts'
 
 const CLIENT = '/ops/clients/{client}'
@@ -25,13 +27,23 @@ const idText = z.string().regex(ID_PATTERN)
 
 const aliases = z.array(idText).optional().describe('a list of ids of strategies')
 
+const email = z
+  .string()
+  .max(254)
+  .refine(text => text === '' || z.email().safeParse(text).success)
+
 export const clientRequest = request('ClientRequest', {
   id: idText.describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
   tier: idText
     .default('standard')
     .describe('the name of the subscription: 1 to 64 of a-z, 0-9, - and _, such as standard'),
   aliases,
+  email: email.default('').describe('an address for notices, such as alerts@example.org; none if empty'),
   activate: z.boolean().default(false).describe('true or false: whether the account is active at once'),
+})
+
+const contactRequest = request('ContactRequest', {
+  email: email.describe('an address for notices, such as alerts@example.org; none if empty'),
 })
 
 const entitlementRequest = request('EntitlementRequest', {
@@ -104,10 +116,10 @@ export const CLIENT_ROUTES = [
       done: 'The client is added. It needs a key to pull, or a webhook.',
     },
     handler: async (
-      { id, tier, aliases = [], activate },
+      { id, tier, aliases = [], email, activate },
       { redis, clock, programAlias, aliases: served },
     ) => {
-      const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
+      const beginning = { aliases, email: email || null, status: activate ? 'active' : 'pending' } as const
       const added = await createClient(redis, id, tier, clock.now(), beginning, programAlias())
       return { data: { ...added, ...warningOf(added.aliases, served()) } }
     },
@@ -158,6 +170,23 @@ export const CLIENT_ROUTES = [
       done: 'The account is suspended: pulls and deliveries stop.',
     },
     handler: async ({ client }, { redis }) => ({ data: await suspendClient(redis, client) }),
+  }),
+  clientAction({
+    id: 'contact',
+    path: `${CLIENT}/contact`,
+    title: 'Set where the notices of a client are mailed',
+    about:
+      'Notices say that an endpoint fails or is disabled, or that a key ends. They are mailed if the service has a mail server ' +
+      '(`SMTP_URL`).',
+    body: contactRequest,
+    data: client,
+    example: { path: `${NEW}/contact`, body: { email: 'alerts@example.org' } },
+    command: { usage: 'clients set <client>' },
+    form: {
+      offers: [{ at: 'client', button: 'Save the address', hasInputs: true }],
+      done: 'The address for notices is set.',
+    },
+    handler: async ({ client, email }, { redis }) => ({ data: await setEmail(redis, client, email || null) }),
   }),
   clientAction({
     id: 'entitle',

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { named, request, text } from '#core/contract/payloads/field.ts'
 import { action, type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { grant, issueToken, listOperators, revokeToken } from '#signals/operators/tokens.ts'
+import { count, instant } from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'
-import { count, instant } from '../views.ts'
 import { signalsQuery } from './signals.ts'
 
 const name = text('the name of an operator: 1 to 64 of a-z, 0-9, - and _')

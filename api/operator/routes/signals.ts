@@ -1,26 +1,15 @@
 // The state of the service, signals and their deliveries.
 import { z } from 'zod'
-import { instantOf, parseIsoInstant } from '#core/calendar.ts'
+import { instantOf } from '#core/calendar.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
-import {
-  flag,
-  list,
-  named,
-  number,
-  numberOrNull,
-  object,
-  text,
-  textOrNull,
-  whole,
-  wholeOrNull,
-} from '#core/contract/payloads/field.ts'
-import { instantText, signal } from '#core/contract/signal.ts'
+import { flag, list, named, object, text, textOrNull, whole } from '#core/contract/payloads/field.ts'
+import { signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
-import { DELIVERY_STATUSES, readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
+import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { type Overview, readOverview, readSealState } from '#signals/views/overview.ts'
 import {
@@ -32,46 +21,18 @@ import {
   showSignal,
 } from '#signals/views/recent.ts'
 import { whyNotSent } from '#signals/views/why-not-sent.ts'
+import { attempt, count, deliveryQuery, instant, pageQuery, seq, seqText } from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { count, delivery, halted, instant, liveStatus, seq } from '../views.ts'
+import { delivery, halted, liveStatus } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
-const MOST_ROWS = 500
-
-export const seqText = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
-
-export const signalsQuery = z.strictObject({
-  before: seqText.optional().describe('the number of a signal, from 1: only older ones are listed'),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MOST_ROWS)
-    .default(50)
-    .describe(`a number from 1 to ${MOST_ROWS}`),
-})
-
-const instantInQuery = instantText
-  .refine(text => parseIsoInstant(text) !== null)
-  .transform(text => Date.parse(text))
-  .optional()
+export const signalsQuery = z.strictObject(pageQuery)
 
 export const deliveriesQuery = z.strictObject({
   seq: seqText.optional().describe('the number of one signal, from 1'),
   client: z.string().regex(ID_PATTERN).optional().describe('the id of a client'),
-  alias: z.string().regex(ID_PATTERN).optional().describe('the id of a strategy'),
-  fired_from: instantInQuery.describe(
-    'an instant such as 2026-11-21T00:00:00Z: signals fired before it are left out',
-  ),
-  fired_to: instantInQuery.describe(
-    'an instant such as 2026-11-22T00:00:00Z: signals fired after it are left out',
-  ),
-  status: z
-    .enum(DELIVERY_STATUSES)
-    .optional()
-    .describe(`one of ${DELIVERY_STATUSES.join(', ')}`),
-  ...signalsQuery.shape,
+  ...deliveryQuery,
 })
 
 const accountQuery = z.strictObject({
@@ -99,17 +60,6 @@ const signalSummary = named('SignalSummary', {
 const signalDetails = named('SignalDetails', {
   ...logged.shape,
   deliveries: list('One for each client that is owed it.', delivery),
-})
-
-const attempt = named('Attempt', {
-  at: instant.describe('When it began.'),
-  n: count.nullable().describe('Which try it was, from 1; null for a probe, which does not count.'),
-  ok: flag('Whether it was acknowledged with 2xx.'),
-  status: wholeOrNull('HTTP status, null if no answer came.'),
-  reason: textOrNull('What went wrong, in a word; null if nothing did.'),
-  first_byte_ms: numberOrNull('Until the answer began, milliseconds; null if none came.'),
-  total_ms: number('Until it was over, milliseconds.'),
-  excerpt: text('Beginning of the answer of the receiver, redacted.'),
 })
 
 const deliveryDetails = named('DeliveryDetails', {

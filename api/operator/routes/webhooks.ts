@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rotationRequest, testFired } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
 import { findClient } from '#signals/clients/clients.ts'
@@ -9,14 +10,11 @@ import { fireTest } from '#signals/outbox/test-fire.ts'
 import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/outbox/webhooks.ts'
 import { liveSecrets } from '#signals/send/sign.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
+import { count, seqText } from '../../service/deliveries.ts'
 import type { Warning } from '../../service/page/page-route.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { count, ofClient, webhook } from '../views.ts'
-import { seqText } from './signals.ts'
-
-/** A longer overlap would be no rotation. */
-const LONGEST_OVERLAP_HOURS = 30 * 24
+import { ofClient, webhook } from '../views.ts'
 
 const WEBHOOK = '/ops/clients/{client}/webhook'
 const ACME = '/ops/clients/acme-capital'
@@ -28,15 +26,6 @@ export const webhookRequest = request('WebhookRequest', {
     .nullable()
     .default(null)
     .describe('whsec_ and 32 bytes in base64; left out, a first webhook is given one'),
-})
-
-const rotationRequest = request('RotationRequest', {
-  overlap_hours: z
-    .number()
-    .min(0)
-    .max(LONGEST_OVERLAP_HOURS)
-    .optional()
-    .describe(`hours from 0 to ${LONGEST_OVERLAP_HOURS} for which the old secret signs too`),
 })
 
 const disableRequest = request('DisableRequest', {
@@ -215,7 +204,7 @@ export const WEBHOOK_ROUTES = [
     about:
       'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It looks like an ' +
       'entry, of `TEST-INSTRUMENT`, an alias that no strategy can have, and is delivered like any signal.',
-    data: named('TestFired', { seq: z.int().min(1).describe('Its number.') }),
+    data: testFired,
     statuses: [201],
     refusals: ['conflict'],
     command: { usage: 'test <client>' },

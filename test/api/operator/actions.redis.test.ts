@@ -68,6 +68,12 @@ const STEPS: readonly Step[] = [
     changes: { status: 'active' },
   },
   {
+    action: 'contact',
+    json: ['POST', `${ACME}/contact`, { email: 'desk@example.org' }],
+    ops: ['clients set acme --email desk@example.org', /email: desk@example\.org\n/],
+    form: { email: 'desk@example.org' },
+  },
+  {
     action: 'entitle',
     json: ['POST', `${ACME}/entitlements`, { aliases: ['alder', 'birch'], program: true }],
     ops: ['clients entitle acme --set alder,birch --program', /aliases: alder, birch\n/],

@@ -70,7 +70,17 @@ const atOneTime = (server: Redis): Redis =>
 
 /** Routes that change what the others answer come after those that only read, in this order. */
 const CHANGING = [
-  ...['add_client', 'issue_key', 'fire', 'activate', 'entitle', 'suspend', 'confirm_key', 'revoke_key'],
+  ...[
+    'add_client',
+    'issue_key',
+    'fire',
+    'activate',
+    'contact',
+    'entitle',
+    'suspend',
+    'confirm_key',
+    'revoke_key',
+  ],
   ...['set_webhook', 'rotate_webhook', 'disable_webhook', 'enable_webhook', 'test', 'replay'],
   ...['remove_webhook', 'halt', 'resume', 'mode', 'rollback'],
 ]

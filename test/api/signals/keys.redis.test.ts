@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { toIsoInstant } from '#core/calendar.ts'
 import {
   authenticate,
   confirmKey,
@@ -42,6 +43,17 @@ test('a client has two live keys at the most, however many are issued at once or
   await expect(issue()).rejects.toMatchObject({ code: 'conflict' })
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
   expect(await idsOf()).toHaveLength(2)
+})
+
+test('a key is refused from its end on as a revoked one is, stands in the list until it is revoked, and cannot end in the past', async () => {
+  const endMs = NOW_MS + 1_000
+  const { id, token } = await issueKey(redis, 'acme', random, NOW_MS, endMs)
+  expect(await authenticate(redis, token, endMs - 1)).toMatchObject({ keyId: id })
+  expect(await authenticate(redis, token, endMs)).toBeNull()
+  expect(await listKeys(redis, 'acme')).toMatchObject([{ id, expires_at: toIsoInstant(endMs) }])
+  expect(await revokeKey(redis, id)).toMatchObject({ client: 'acme' })
+  const past = issueKey(redis, 'acme', random, NOW_MS, NOW_MS)
+  await expect(past).rejects.toMatchObject({ code: 'validation_error' })
 })
 
 test('a key gets another random id if its id is taken, and never the key of another client', async () => {
