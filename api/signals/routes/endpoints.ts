@@ -193,7 +193,7 @@ export const ENDPOINT_ROUTES = [
     refusals: ['conflict', 'rate_limited'],
     form: {
       offers: [{ at: 'endpoint', button: 'Fire a test', tone: 'quiet' }],
-      next: ({ seq }) => `/account/view/deliveries/${seq}`,
+      next: ({ seq }) => `/account/deliveries/${seq}`,
       done: 'A test signal was fired. Its delivery is below.',
     },
     needs: findEndpoint,
