@@ -10,6 +10,7 @@ import { API_VERSION } from '../service/exchange.ts'
 import type { ServedParts, SignalsGroup, SignalsRoute, SignalsSettings } from './exchange.ts'
 import type { KeyedRoute } from './keyed-route.ts'
 import { OWN_ROUTES } from './routes/client.ts'
+import { DELIVERY_ROUTES } from './routes/deliveries.ts'
 import { ENDPOINT_ROUTES } from './routes/endpoints.ts'
 import { INFRASTRUCTURE_ROUTES } from './routes/infrastructure.ts'
 import { PREVIEW_ROUTES } from './routes/preview.ts'
@@ -18,7 +19,7 @@ import { SEAL_ROUTES } from './routes/seals.ts'
 import { LOG_ROUTES } from './routes/signals.ts'
 
 /** What a subscriber does for itself: the page at `/account` offers it, too. */
-export const KEYED_ROUTES: readonly KeyedRoute[] = ENDPOINT_ROUTES
+export const KEYED_ROUTES: readonly KeyedRoute[] = [...ENDPOINT_ROUTES, ...DELIVERY_ROUTES]
 
 export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
   ...INFRASTRUCTURE_ROUTES,
