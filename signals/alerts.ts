@@ -103,6 +103,7 @@ function toAlert(event: DeliveryEvent): Alert | null {
   switch (event.kind) {
     case 'attempt':
     case 'withdrawn':
+    case 'expired':
       return null
     case 'our fault':
       return event.inARow < FAULTS_IN_A_ROW ? null : toFaultAlert(event)

@@ -27,7 +27,7 @@ export async function resendOwn(
   if (isDryRun) return { signals, owed_again: 0 }
   for (const each of debts)
     for (let i = 0; i < each.signals.length; i += BLOCK_SIGNALS)
-      await oweAgain(redis, each.destination, each.signals.slice(i, i + BLOCK_SIGNALS), now())
+      await oweAgain(redis, each.destination, each.signals.slice(i, i + BLOCK_SIGNALS), now(), true)
   return { signals, owed_again: all.length }
 }
 

@@ -267,6 +267,7 @@ test.each<[what: string, before: () => Promise<unknown>, after: () => Promise<un
     NONE,
     /^given up at \S+ after 16 attempts: .*POST \/v1\/resend/,
   ],
+  ['expired', () => settle('expired', 0), NONE, /^not sent: it expired/],
   ['paused', () => setSettings(redis, BOX, 'acme', { isPaused: true }), fireAll, /^not sent: .*paused/],
   ['filtered', () => setSettings(redis, BOX, 'acme', { filter: ['birch'] }), fireAll, /^not sent: .*filter/],
   ['disabled', () => disableWebhook(redis, 'acme', 'of mine'), fireAll, /^not sent: .*disabled then$/],
