@@ -45,7 +45,7 @@ function createEventMetrics({ counter, histogram: histogramOf }: ReturnType<type
   const attempts = counter('attempts_total', 'Attempts by result and reason.', ['result', 'reason'])
   const deliveries = counter('deliveries_total', 'Deliveries that came to an end, by outcome.', ['outcome'])
   // A counter that appears with its first event has no increase, and its alert would miss the first burst.
-  for (const outcome of ['delivered', 'exhausted', 'withdrawn']) deliveries.inc({ outcome }, 0)
+  for (const outcome of ['delivered', 'exhausted', 'withdrawn', 'expired']) deliveries.inc({ outcome }, 0)
   attempts.inc({ result: 'delivered', reason: '' }, 0)
   for (const reason of FAILURES) attempts.inc({ result: 'failed', reason }, 0)
   const ourFaults = counter('our_faults_total', 'Attempts that could not be made, by reason.', ['reason'])
@@ -69,7 +69,8 @@ function createEventMetrics({ counter, histogram: histogramOf }: ReturnType<type
   return {
     onEvent(event: DeliveryEvent) {
       if (event.kind === 'attempt') onAttempt(event.attempt, event.firedAtMs)
-      if (event.kind === 'exhausted' || event.kind === 'withdrawn') deliveries.inc({ outcome: event.kind })
+      if (event.kind === 'exhausted' || event.kind === 'withdrawn' || event.kind === 'expired')
+        deliveries.inc({ outcome: event.kind })
       if (event.kind === 'our fault') ourFaults.inc({ reason: event.reason })
       if (event.kind === 'disabled') disabled.inc()
     },

@@ -88,7 +88,7 @@ async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<num
     const signals = [...prevBySeq].map(([seq, prev]) => ({ seq, prev })).sort((a, b) => a.seq - b.seq)
     owed += signals.length
     for (let i = 0; i < signals.length; i += BLOCK)
-      await oweAgain(redis, destination, signals.slice(i, i + BLOCK), nowMs)
+      await oweAgain(redis, destination, signals.slice(i, i + BLOCK), nowMs, false)
   }
   return owed
 }

@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { LoggedSignal, LogReader } from '../log/read-log.ts'
 import type { Destination } from '../outbox/destination.ts'
+import { isExpired } from '../outbox/expiry.ts'
 import { type Attempt, type DeliveryState, type Lane, toAttempt } from '../outbox/outbox.ts'
 import { isEntitled } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
@@ -24,7 +25,11 @@ export type DeliveryEvent =
       readonly attempt: Attempt
       readonly firedAtMs: number
     }
-  | { readonly kind: 'exhausted' | 'withdrawn'; readonly destination: Destination; readonly seq: number }
+  | {
+      readonly kind: 'exhausted' | 'withdrawn' | 'expired'
+      readonly destination: Destination
+      readonly seq: number
+    }
   | { readonly kind: 'disabled'; readonly destination: Destination; readonly why: string }
   | { readonly kind: 'failing'; readonly destination: Destination; readonly forMs: number }
   /** No attempt was made, for a reason that is not the receiver's. */
@@ -129,7 +134,8 @@ async function runTurn(parts: DeliveryParts, destination: Destination, lane: Lan
   while (found.kind === 'send') {
     const step = elapsed() < lastStartMs ? await deliverSurely(parts, turn, found) : untried(now())
     const { isCurrent, next } = await settleSurely(parts, turn, found, step)
-    for (const event of step.events) if (isCurrent || event.kind !== 'exhausted') parts.onEvent(event)
+    for (const event of step.events)
+      if (isCurrent || !(event.kind === 'exhausted' || event.kind === 'expired')) parts.onEvent(event)
     found = next
   }
   return found
@@ -159,14 +165,22 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
     signal !== undefined &&
     due.record !== null &&
     isEntitled(due.record, turn.destination, webhook?.filter ?? null, signal)
-  if (webhook?.enabled !== true || !mayHave) {
-    // It can still pull, and a resend owes it again.
-    const state: DeliveryState = { ...due.state, status: 'withdrawn', settled_at: parts.now() }
-    const events = [{ kind: 'withdrawn', destination: turn.destination, seq: due.seq }] as const
-    return { ...AT_ONCE, settlement: { ...NOTHING, state }, events }
-  }
+  if (webhook?.enabled !== true || !mayHave) return unsent(parts, turn, due, 'withdrawn')
+  if (isExpired(signal, due.state, webhook.expireAfterS, parts.now()))
+    return unsent(parts, turn, due, 'expired')
   if (webhook.lane === 'slow' && turn.lane === 'fast') return untried(parts.now())
   return attemptDelivery(parts, turn, due, webhook, signal)
+}
+
+/** It is not sent. The client can still pull it, and a resend owes it again. */
+function unsent(
+  { now }: DeliveryParts,
+  { destination }: Turn,
+  { seq, state: before }: Due,
+  kind: 'withdrawn' | 'expired',
+): Step {
+  const state: DeliveryState = { ...before, status: kind, settled_at: now() }
+  return { ...AT_ONCE, settlement: { ...NOTHING, state }, events: [{ kind, destination, seq }] }
 }
 
 /** One request, and what it changes. An internal fault that prevented it leaves the delivery due. */

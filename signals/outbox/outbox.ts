@@ -12,8 +12,8 @@ import { type Destination, MOST_ENDPOINTS } from './destination.ts'
 export const LANES = ['fast', 'slow'] as const
 export type Lane = (typeof LANES)[number]
 
-/** `withdrawn`: the client lost its entitlement before the delivery, or the endpoint is gone, disabled, or filters it. */
-export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
+/** `withdrawn`: the client lost its entitlement before the delivery, or the endpoint is gone, disabled, or filters it. `expired`: see expiry.ts. */
+export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn', 'expired'] as const
 
 const deliveryState = z.object({
   status: z.enum(DELIVERY_STATUSES),
@@ -22,6 +22,8 @@ const deliveryState = z.object({
   attempts: z.int().min(0),
   /** Counts resends of the delivery, from 1. */
   round: z.int().min(1),
+  /** Whether somebody had it resent. The round does not say so: a restore begins one too, and a first one may be a resend. */
+  resent: z.literal(true).optional(),
   /** Epoch milliseconds. */
   owed_at: z.number(),
   first_attempt_at: z.number().nullable(),
@@ -73,14 +75,16 @@ export async function owe(
 const pairsOf = (signals: Debts['signals']): readonly number[] =>
   signals.flatMap(({ seq, prev }) => [seq, prev])
 
-/** Owes signals to a destination again, from their first attempt on, whatever their state. */
+/** Owes signals to a destination again, from their first attempt on, whatever their state; `isAsked` if somebody resends them. */
 export async function oweAgain(
   redis: Redis,
   destination: Destination,
   signals: Debts['signals'],
   nowMs: number,
+  isAsked: boolean,
 ) {
   if (signals.length === 0) return
+  const asked = isAsked ? '1' : ''
   const after = `,${JSON.stringify(untried(nowMs)).slice(1)}`
   await runScript(
     redis,
@@ -89,6 +93,7 @@ export async function oweAgain(
     destination,
     nowMs,
     after,
+    asked,
     ...pairsOf(signals),
   )
 }
@@ -253,15 +258,16 @@ return 1
 
 /**
  * Owes signals to a destination again. KEYS: cursor of the relay, for routing only. ARGV: destination, now, state after the
- * round, then pairs of number and previous number.
+ * round, '1' if somebody resends them, then pairs of number and previous number.
  */
 const OWE_AGAIN_SCRIPT = `${NAMES}
-local destination, now, after = ARGV[1], ARGV[2], ARGV[3]
-for i = 4, #ARGV, 2 do
+local destination, now, after, asked = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+for i = 5, #ARGV, 2 do
   local seq, prev = ARGV[i], ARGV[i + 1]
-  local old = redis.call('HGET', outbox(seq), destination)
-  local round = string.format('%.0f', (old and cjson.decode(old).round or 0) + 1)
-  redis.call('HSET', outbox(seq), destination, '{"status":"owed","attempts":0,"prev":' .. prev .. ',"round":' .. round .. after)
+  local old = cjson.decode(redis.call('HGET', outbox(seq), destination) or '{"round":0}')
+  local round = string.format('%.0f', old.round + 1)
+  local resent = (asked == '1' or old.resent) and ',"resent":true' or ''
+  redis.call('HSET', outbox(seq), destination, '{"status":"owed","attempts":0,"prev":' .. prev .. ',"round":' .. round .. resent .. after)
   redis.call('ZREM', waiting(destination), seq)
   redis.call('ZADD', ready(destination), seq, seq)
 end

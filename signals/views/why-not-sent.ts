@@ -39,6 +39,8 @@ export async function whyNotSent(
   ])
   return unsent.map(each => {
     const { destination, state } = each
+    if (state?.status === 'expired')
+      return 'it expired: as an entry it was older than its endpoint takes, and is in the pull'
     if (state?.status === 'owed') return 'its endpoint is paused: it is sent once that goes on'
     const atMs = state?.settled_at ?? signal.atMs
     const webhook = webhooks.get(destination)

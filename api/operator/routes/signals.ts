@@ -56,6 +56,7 @@ const signalSummary = named('SignalSummary', {
     delivered: count.describe('Acknowledged.'),
     exhausted: count.describe('All attempts failed.'),
     withdrawn: count.describe('Withdrawn.'),
+    expired: count.describe('Entries that came too late.'),
   }),
 })
 

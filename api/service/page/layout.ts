@@ -171,6 +171,7 @@ const STATES: { readonly [Status in DeliveryState['status']]: readonly [tone: st
   delivered: ['good', 'delivered'],
   exhausted: ['bad', 'given up'],
   withdrawn: ['dim', 'withdrawn'],
+  expired: ['dim', 'expired'],
 }
 
 export const statusOf = ({ status }: Pick<DeliveryState, 'status'>): Piece => toned(...STATES[status])

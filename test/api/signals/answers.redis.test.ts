@@ -79,6 +79,7 @@ test('the account lists what a webhook acknowledged and what not, with a digest 
     owed: [],
     exhausted: [],
     withdrawn: [],
+    expired: [],
     sha256: createHash('sha256').update(lines.join('')).digest('hex'),
   })
   expect(links).toEqual({ self: '/v1/signals/account?from=1', history: '/v1/signals/history' })

@@ -1,18 +1,30 @@
 // What a worker does for one client, on a real ledger: order, retries, the breaker, and a last look before each sending. And
 // the workers of one process: how many clients they have at a time, what they take over from workers that died, and what they
 // do if they lose a client, because Redis or the process stood still and another worker may have it. Time is the test's.
+import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
+import { SIGNAL_ACTIONS, type Signal, type SignalContent } from '#core/contract/signal.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { drainDestination, LAST_START_SHARE } from '#signals/delivery/deliver.ts'
 import { FLIGHT_MS, take } from '#signals/delivery/scripts.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
-import { createLogReader } from '#signals/log/read-log.ts'
+import { commit } from '#signals/log/commit.ts'
+import { createLogReader, type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
+import { readExpired } from '#signals/outbox/expiry.ts'
 import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/outbox/outbox.ts'
-import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/outbox/webhooks.ts'
+import { accountFor } from '#signals/outbox/resend.ts'
+import {
+  disableWebhook,
+  enableWebhook,
+  readWebhook,
+  saveWebhook,
+  setSettings,
+} from '#signals/outbox/webhooks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { FLIGHT_PREFIX, LOG } from '#signals/redis/keys.ts'
 import type { Outcome } from '#signals/send/outcome.ts'
 import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/send/policy.ts'
+import { forAllInTurn } from '#test/support/for-all.ts'
 import {
   type Answer,
   addSubscriber,
@@ -25,7 +37,7 @@ import {
   startTimer,
   until,
 } from '../../support/signals/delivery.ts'
-import { beforeScripts, fire, NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
+import { beforeScripts, fire, NOW_MS, PROGRAM_ALIAS, signalContent } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const URL_OF_ACME = 'http://127.0.0.1:9999/acme'
@@ -499,4 +511,82 @@ test('a client whose lease was granted in a lost reply is taken again by the sam
   await take(redis, mine, NOW_MS) // the reply is lost
   expect(await take(redis, mine, NOW_MS)).toMatchObject({ kind: 'send', seq: 1 })
   expect(await take(redis, { ...mine, token: 'other' }, NOW_MS)).toEqual({ kind: 'busy' })
+})
+
+type Event = Pick<SignalContent, 'action' | 'mode' | 'alias'> & {
+  readonly isTest: boolean
+  readonly isUp: boolean
+  readonly waitMs: number
+}
+
+const event: fc.Arbitrary<Event> = fc.record({
+  action: fc.constantFrom(...SIGNAL_ACTIONS),
+  mode: fc.constantFrom('LIVE', 'LIVE', 'DRY_RUN'),
+  alias: fc.constantFrom('alder', 'alder', 'birch'),
+  isTest: fc.constantFrom(true, false, false, false),
+  isUp: fc.constantFrom(true, false, false),
+  waitMs: fc.constantFrom(0, 30_000, 60_000, 60_001),
+})
+
+/** Fires, and delivers to a receiver that is up or not, until everything is settled. */
+async function playExpiry(events: readonly Event[]) {
+  let isUp = true
+  const late: number[] = []
+  const world = owingWorld(redis, ({ signal }) => {
+    if (world.clock.ms - signal.atMs > 60_000) late.push(signal.seq)
+    return isUp ? delivered() : failed()
+  })
+  await addSubscriber(redis, 'acme', URL_OF_ACME)
+  await setSettings(redis, BOX, 'acme', { expireAfterS: 60 })
+  for (const [i, { isTest, waitMs, ...given }] of events.entries()) {
+    const content = signalContent(`s${i}`, { ...given, is_test: isTest })
+    await commit(
+      redis,
+      [{ content, onlyFor: isTest && given.mode === 'DRY_RUN' ? 'acme' : null }],
+      world.clock.ms,
+    )
+    world.clock.ms += waitMs
+    isUp = given.isUp
+    await world.more()
+    await world.drain()
+  }
+  isUp = true
+  while ((await owedCount(redis, 'acme')) > 0) {
+    world.clock.ms += 300_000 // the longest wait of a probe, and of the retries that so few failures can reach
+    await world.drain()
+  }
+  return { ...world, late }
+}
+
+test('an endpoint with an expiry is sent all but entries that are too old, which are named, and every number before names all of them', async () => {
+  let expiries = 0
+  await forAllInTurn(12, fc.array(event, { minLength: 4, maxLength: 12 }), async events => {
+    await redis.flushall()
+    const { sent, eventsOf, late } = await playExpiry(events)
+    const seen = (await readAfter(redis, 0, 100)).filter(({ alias, onlyFor }) => onlyFor ?? alias === 'alder')
+    const isEntry = ({ body }: LoggedSignal): boolean => {
+      const { mode, is_test, action } = JSON.parse(body) as Signal
+      return mode === 'LIVE' && !is_test && action !== 'flat'
+    }
+    const entries = seen.filter(isEntry).map(({ seq }) => seq)
+    const expired = eventsOf('expired').flatMap(each => ('seq' in each ? (each.seq ?? []) : []))
+    const numbers = expired.toSorted((x, y) => x - y)
+    expect(entries).toEqual(expect.arrayContaining(numbers))
+    expect(late.filter(seq => entries.includes(seq))).toEqual([])
+    const before = new Map(seen.map(({ seq }, i) => [seq, seen[i - 1]?.seq ?? 0]))
+    for (const { signal, prevSeq } of sent) expect(prevSeq).toBe(before.get(signal.seq))
+    const account = await accountFor(redis, 'acme', null, null)
+    expect(account).toMatchObject({
+      entitled: seen.length,
+      expired: numbers,
+      missing: numbers,
+      owed: [],
+      exhausted: [],
+    })
+    expect(await readExpired(redis, 'acme', seen)).toEqual(
+      numbers.map(seq => ({ seq, endpoints: ['default'] })),
+    )
+    expiries += numbers.length
+  })
+  expect(expiries).toBeGreaterThan(10) // the law was not met for want of cases
 })
