@@ -72,9 +72,9 @@ async function clientsPage(_: Texts, { redis }: OperatorParts, session: Session)
   return html`<h1>Clients</h1>
 ${table(
   ['Client', 'Webhook', '#Waiting', 'Account', 'Tier', '#Strategies'],
-  clients.map(({ id, tier, status, aliases, suspended, webhook }) => [
+  clients.map(({ id, tier, status, aliases, suspended, webhook, endpoints }) => [
     clientLink(id),
-    webhookWord(webhook),
+    html`${webhookWord(webhook)}${endpoints.length > 1 ? `, ${endpoints.length} endpoints` : ''}`,
     webhook?.owed ?? 0,
     accountWord({ status, suspended }),
     tier,

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { instantOf } from '#core/calendar.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
+import { endpointName } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
@@ -33,13 +34,14 @@ export const signalsQuery = z.strictObject(pageQuery)
 export const deliveriesQuery = z.strictObject({
   seq: seqText.optional().describe('the number of one signal, from 1'),
   client: z.string().regex(ID_PATTERN).optional().describe('the id of a client'),
-  endpoint: z.string().regex(ID_PATTERN).optional().describe('the name of an endpoint'),
+  endpoint: endpointName.optional().describe('the name of an endpoint'),
   ...deliveryQuery,
 })
 
 const accountQuery = z.strictObject({
   from: seqText.optional().describe('the number of the first signal, from 1'),
   to: seqText.optional().describe('the number of the last signal'),
+  endpoint: endpointName.optional().describe('the name of one endpoint; all if it is left out'),
 })
 
 const logged = z.object({
@@ -242,8 +244,8 @@ export const SIGNAL_ROUTES = [
       prints: answer =>
         Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, shortened(value)])),
     },
-    handler: async ({ client, from = null, to = null }, { redis }) => ({
-      data: await accountFor(redis, client, from, to),
+    handler: async ({ client, from = null, to = null, endpoint }, { redis }) => ({
+      data: await accountFor(redis, client, from, to, endpoint),
     }),
   }),
 ]

@@ -137,10 +137,14 @@ test('a command that an alert or a refusal names is one that there is', async ()
     ({ message }) => sent.push(message),
     () => 0,
   )
-  onEvent({ kind: 'exhausted', destination: 'acme', seq: 1 })
-  onEvent({ kind: 'disabled', destination: 'acme', why: '410' })
+  for (const destination of ['acme', 'acme/backup']) {
+    onEvent({ kind: 'exhausted', destination, seq: 1 })
+    onEvent({ kind: 'disabled', destination, why: '410' })
+  }
   const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
-  expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
+  expect(named).toEqual(
+    ['', ' --endpoint backup'].flatMap(more => [`signal 1 acme${more}`, `webhook enable acme${more}`]),
+  )
   for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')
   await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
   for (const refused of ['clients show nobody', 'keys confirm 0aZ3kQ9b']) {
@@ -281,6 +285,7 @@ test('each command about a webhook takes an endpoint, touches no other of the cl
   expect((await ops(['deliveries', '--client', 'acme'])).out.match(/^\d+ +acme +backup/gm)).toHaveLength(3)
   for (const line of ['deliveries', 'deliveries --client acme'])
     expect([line, (await of(line)).out.match(/^\d/gm)?.length]).toEqual([line, 3])
+  expect((await of('account acme')).out).toContain('entitled: 2\n') // its own tests, and none of alder
   expect((await of('webhook disable acme --why late')).out).toContain('enabled: false\n')
   expect((await of('test acme')).err).toContain('`highwater ops webhook enable acme --endpoint backup`')
   await of('webhook enable acme')
