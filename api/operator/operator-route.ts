@@ -1,6 +1,7 @@
 // An action of the operator, whole: the JSON interface, the page, `highwater ops` and the audit log follow from it.
 import type { z } from 'zod'
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
+import { findClient } from '#signals/clients/clients.ts'
 import type { Operator, Scope } from '#signals/operators/tokens.ts'
 import {
   type Nothing,
@@ -105,7 +106,7 @@ export function operatorRoute<
   }
 }
 
-/** An action on the client of the path: a POST, unless it says otherwise. */
+/** An action on the client of the path, which must exist: a POST, unless it says otherwise. */
 export const clientAction = <
   const Path extends `/ops/clients/{client}${string}`,
   Data extends z.ZodType,
@@ -115,6 +116,7 @@ export const clientAction = <
 ): OperatorRoute =>
   operatorRoute<Path, Data, Sent>({
     method: 'POST',
+    needs: (variables, { redis }) => findClient(redis, (variables as { client: string }).client), // the path has it
     ...definition,
     scope: 'clients',
     subject: { kind: 'client', field: 'client' },

@@ -109,7 +109,6 @@ export const WEBHOOK_ROUTES = [
       title: 'The secret of the webhook',
       says: 'The address acknowledged a signed test, and signals are sent to it. Its owner needs this secret to verify them.',
     },
-    needs: ({ client }, { redis }) => findClient(redis, client),
     handler: async ({ client, endpoint, ...request }, parts) => {
       const { made: secret } = await registerWebhook(
         parts.registering,
@@ -136,7 +135,6 @@ export const WEBHOOK_ROUTES = [
       ],
       done: 'The webhook is removed: the client pulls.',
     },
-    needs: isClient,
     handler: async (asked, parts) => {
       const { destination } = await findWebhook(asked, parts)
       await removeWebhook(parts.redis, destination)
@@ -168,7 +166,6 @@ export const WEBHOOK_ROUTES = [
       title: 'The new secret of the webhook',
       says: 'Deliveries are signed with the new secret and with the old one, until the old one ends after a day. Give the new one to its owner before then.',
     },
-    needs: isClient,
     handler: async ({ overlap_hours, ...asked }, parts) => {
       const { destination } = await findWebhook(asked, parts)
       const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * 3_600_000
@@ -191,7 +188,6 @@ export const WEBHOOK_ROUTES = [
       offers: [{ at: 'webhook', button: 'Enable', when: { enabled: false } }],
       done: 'The webhook is enabled.',
     },
-    needs: isClient,
     handler: async (asked, parts) => {
       const { destination } = await findWebhook(asked, parts)
       await enableWebhook(parts.redis, destination)
@@ -216,7 +212,6 @@ export const WEBHOOK_ROUTES = [
       ],
       done: 'The webhook is disabled.',
     },
-    needs: isClient,
     handler: async ({ why, ...asked }, parts) => {
       const { destination } = await findWebhook(asked, parts)
       await disableWebhook(parts.redis, destination, why)
@@ -240,7 +235,6 @@ export const WEBHOOK_ROUTES = [
       next: ({ seq }) => `/ops/view/signals/${seq}`,
       done: 'A test signal was fired. Its delivery is below.',
     },
-    needs: isClient,
     handler: async (asked, parts) => {
       const { destination } = await findEnabled(asked, parts)
       return { data: { seq: await fireTest(parts.registering, destination) } }
@@ -272,7 +266,6 @@ export const WEBHOOK_ROUTES = [
       idle: 'No signal of that range is one to send again: nothing is sent.',
       isIdle: ({ owed_again }) => owed_again === 0,
     },
-    needs: isClient,
     handler: async ({ client, endpoint, ...range }, parts) => {
       const destination = await findSentTo({ client, endpoint }, parts)
       const owed_again = await resend(parts.registering, destination, range)
@@ -303,10 +296,6 @@ async function warnOfResend(
 }
 
 type Asked = { readonly client: string; readonly endpoint: string }
-
-function isClient({ client }: Pick<Asked, 'client'>, { redis }: OperatorParts): Promise<unknown> {
-  return findClient(redis, client)
-}
 
 const theWebhook = ({ client, endpoint }: Asked): string =>
   endpoint === DEFAULT_ENDPOINT ? `the webhook of ${client}` : `the endpoint ${endpoint} of ${client}`
