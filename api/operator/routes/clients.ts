@@ -221,7 +221,7 @@ export const CLIENT_ROUTES = [
     example: { path: `${NEW}/contact`, body: { email: 'alerts@example.org' } },
     command: { usage: 'clients set <client>' },
     form: {
-      offers: [{ at: 'client', button: 'Save the address', hasInputs: true }],
+      offers: [{ at: 'client', button: 'Set the address', hasInputs: true }],
       done: 'The address for notices is set.',
     },
     handler: async ({ client, email }, { redis }) => ({ data: await setEmail(redis, client, email || null) }),
