@@ -5,7 +5,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/deliver.ts'
 import { describeGap, isMissed, type LiveStatus } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
-import { argumentsOf, clientOf, routeOf } from './outbox/destination.ts'
+import { argumentsOf, routeOf } from './outbox/destination.ts'
 import type { WebhookChange } from './outbox/register-webhook.ts'
 import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
 import { WritesRefusedError } from './redis/connect.ts'
@@ -108,7 +108,7 @@ function toAlert(event: DeliveryEvent): Alert | null {
     case 'our fault':
       return event.inARow < FAULTS_IN_A_ROW ? null : toFaultAlert(event)
     case 'exhausted': {
-      const message = `no attempt to deliver signal ${event.seq} to ${event.destination} succeeded: \`highwater ops signal ${event.seq} ${clientOf(event.destination)}\` shows why`
+      const message = `no attempt to deliver signal ${event.seq} to ${event.destination} succeeded: \`highwater ops signal ${event.seq} ${argumentsOf(event.destination)}\` shows why`
       return alert('exhausted', event.destination, message)
     }
     case 'disabled': {
@@ -146,6 +146,7 @@ function toChangeAlert({ destination, change, keyId }: WebhookChange, at: string
       : `with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
   const what = {
     set: `was set ${by}`,
+    changed: `has other settings ${by}`,
     rotated: `has a new secret ${by}`,
     removed: `was removed ${by}`,
     suspended: `is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT ${routeOf(destination)} with a live key`,

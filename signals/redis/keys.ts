@@ -142,6 +142,11 @@ end
 /** String with an expiry: how many webhooks a client has tried to register in its hour, of all its endpoints. */
 export const registrationsKey = (client: string): string => `${PREFIX}:registrations:${client}`
 
+/** The same of changes, of tests that a client fires, and of resends that it orders. */
+export const changesKey = (client: string): string => `${PREFIX}:changes:${client}`
+export const testsKey = (client: string): string => `${PREFIX}:tests:${client}`
+export const resendsKey = (client: string): string => `${PREFIX}:resends:${client}`
+
 /**
  * Hash of a signal, destination -> state of the delivery as JSON: the outbox. The key text is that of stored data and
  * backups.
@@ -161,6 +166,17 @@ export const OPERATOR_TOKENS = `${PREFIX}:ops-tokens`
 /** Sorted set of the digest of an operator's token, with an expiry: its sessions on the page, scored by their end. */
 export const sessionsKey = (digest: string): string => `${SESSION_PREFIX}${digest}`
 export const SESSION_PREFIX = `${PREFIX}:ops-session:`
+
+/**
+ * Hash of a client, with an expiry: its sessions on the page for subscribers, the digest of a token -> when it ends (epoch
+ * milliseconds), a space, and as JSON whose it is.
+ */
+export const accountSessionsKey = (client: string): string => `${ACCOUNT_SESSION_PREFIX}${client}`
+export const ACCOUNT_SESSION_PREFIX = `${PREFIX}:account-sessions:`
+
+/** String with an expiry: an operator's link to that page that was not used yet, by the digest of its token. */
+export const accountLinkKey = (digest: string): string => `${ACCOUNT_LINK_PREFIX}${digest}`
+export const ACCOUNT_LINK_PREFIX = `${PREFIX}:account-link:`
 
 /** Sorted set of a destination: the numbers of signals that are due, scored by number. */
 export const READY_PREFIX = `${PREFIX}:ready:`

@@ -6,7 +6,8 @@ import { confirmKey, issueKey, listKeys, ownerOf, revokeKey } from '#signals/cli
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
-import { clientAction, operatorRoute, type Warning } from '../operator-route.ts'
+import type { Warning } from '../../service/page/page-route.ts'
+import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { apiKey, ofClient } from '../views.ts'
 

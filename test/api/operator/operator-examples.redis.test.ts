@@ -5,9 +5,9 @@ import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
-import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS } from '#api/operator/guard.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
+import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS } from '#api/service/guessing.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
@@ -73,6 +73,7 @@ const CHANGING = [
   ...[
     'add_client',
     'issue_key',
+    'link_client',
     'fire',
     'activate',
     'contact',

@@ -1,11 +1,12 @@
 // The operator's page in process: who sees it, what a form needs, and that nothing of what others wrote becomes markup.
 import { beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
-import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/operator/guard.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
+import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/service/guessing.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/live-record.ts'
 import { commit } from '#signals/log/commit.ts'
+import { setSettings } from '#signals/outbox/webhooks.ts'
 import { LIVE_ALIASES, liveKey, READY_PREFIX, RELAY_CURSOR, SEAL_STATE } from '#signals/redis/keys.ts'
 import {
   FORM,
@@ -15,6 +16,7 @@ import {
   operatorParts,
   setWebhook,
   TOKEN,
+  testBox,
 } from '../../support/signals/operator.ts'
 import { playScene, settleAs } from '../../support/signals/operator-scene.ts'
 import {
@@ -506,4 +508,40 @@ test('the overview shows the newest seal and its age, and why no further one is 
   expect(await textOf('/ops')).toMatch(
     /role="alert">nothing is sealed: the clock is behind: set it; .*; refused</s,
   )
+})
+
+test('the page has a panel for each endpoint of a client, names one in trouble and one that was not sent a signal, and adds, disables and resends each by itself', async () => {
+  await playScene(redis)
+  const { csrf } = await page.get('/ops')
+  const hooks = '/ops/view/clients/acme-capital/webhook'
+  nowMs -= HOUR_MS
+  const added = await page.post(`${hooks}/put`, {
+    csrf,
+    endpoint: 'backup',
+    url: 'https://backup.example.org/in',
+  })
+  expect([added.status, added.text]).toEqual([200, expect.stringMatching(/whsec_/)])
+  const client = await textOf('/ops/view/clients/acme-capital')
+  expect(client).toMatch(
+    /<h2>Webhook<\/h2>.*<h2>Endpoint backup<\/h2>.*backup\.example\.org.*<h2>Add an endpoint<\/h2>/s,
+  )
+  expect(client).toContain('<input type="hidden" name="endpoint" value="backup">')
+  await setSettings(redis, testBox(), 'acme-capital/backup', { filter: ['birch'] })
+  nowMs += HOUR_MS
+  expect(await textOf('/ops/view/signals/6')).toMatch(
+    />acme-capital\/backup<\/a><\/td><td[^>]*>its filter leaves alder out</,
+  )
+  const asked = await page.post(`${hooks}/disable`, { csrf, endpoint: 'backup' })
+  expect(asked.text).toContain('<h1>Disable the endpoint backup of acme-capital?</h1>')
+  await page.post(`${hooks}/disable`, { csrf, endpoint: 'backup', confirm: 'yes' })
+  expect(await textOf('/ops')).toContain('<a href="/ops/view/clients/acme-capital">acme-capital/backup</a>')
+  await redis.set(RELAY_CURSOR, await fire(redis, 'later', 'alder'))
+  expect(await textOf('/ops/view/signals/8')).toMatch(
+    />acme-capital\/backup<\/a><\/td><td[^>]*>its webhook was disabled/,
+  )
+  await settleAs(redis, 6, 'acme-capital/backup', 'exhausted', 2)
+  const shown = await textOf('/ops/view/deliveries?client=acme-capital&endpoint=backup')
+  expect(shown).toMatch(/>Endpoint<\/th>.*data-name="Endpoint">backup<.*name="endpoint" value="backup"/s)
+  expect(shown).not.toContain('>default</td>')
+  expect((await textOf('/ops/view/signals/6')).match(/>acme-capital\/backup<\/a>/g)).toHaveLength(2)
 })

@@ -7,7 +7,7 @@ import type { RunningServer } from '#api/service/http-server.ts'
 import { createAlerts } from '#signals/alerts.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
 import { readAfter } from '#signals/log/read-log.ts'
-import { readWebhook } from '#signals/outbox/webhooks.ts'
+import { readWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { liveKey, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import { createWebhookSecret } from '#signals/send/sign.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -137,10 +137,14 @@ test('a command that an alert or a refusal names is one that there is', async ()
     ({ message }) => sent.push(message),
     () => 0,
   )
-  onEvent({ kind: 'exhausted', destination: 'acme', seq: 1 })
-  onEvent({ kind: 'disabled', destination: 'acme', why: '410' })
+  for (const destination of ['acme', 'acme/backup']) {
+    onEvent({ kind: 'exhausted', destination, seq: 1 })
+    onEvent({ kind: 'disabled', destination, why: '410' })
+  }
   const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
-  expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
+  expect(named).toEqual(
+    ['', ' --endpoint backup'].flatMap(more => [`signal 1 acme${more}`, `webhook enable acme${more}`]),
+  )
   for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')
   await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
   for (const refused of ['clients show nobody', 'keys confirm 0aZ3kQ9b']) {
@@ -254,4 +258,47 @@ test('`ops rekey` seals what was sealed under an older key under the newest one'
   const { out } = await ops(['rekey', '--json'], { SECRET_KEY: `${renewed},${old}` })
   expect(JSON.parse(out)).toEqual({ sealed: 1, untouched: 0, removed: 0 })
   expect((await readWebhook(redis, testBox('k2'), 'acme'))?.url).toBe('https://hooks.example.org/in')
+})
+
+test('each command about a webhook takes an endpoint, touches no other of the client, and names it where it says what it did', async () => {
+  await addClient(redis, 'acme', ['alder', 'birch'], seededBytes('acme'))
+  await setWebhook(redis, 'acme', 'https://hooks.example.org/in')
+  const of = (line: string) => ops([...line.split(' '), '--endpoint', 'backup'])
+  expect((await of('webhook show acme')).err).toContain("no endpoint 'backup': it has default; set it first")
+  expect((await of('webhook set acme https://backup.example.org/in')).out).toMatch(
+    /endpoint: backup\n.*whsec_/s,
+  )
+  expect((await of('webhook rotate acme')).out).toContain('url: https://backup.example.org/in\n')
+  const fired = await of('test acme')
+  expect([fired.code, fired.out]).toEqual([1, expect.stringContaining('signal 2 acme --endpoint backup`')])
+  await redis.set(RELAY_CURSOR, await fire(redis, 'a', 'alder'))
+  expect((await of('replay acme --from 1')).out).toMatch(
+    /^client: acme\nendpoint: backup\n.*owed again: 3\n$/s,
+  )
+  await setSettings(redis, testBox(), 'acme/backup', { isPaused: true, filter: ['birch'] })
+  expect((await of('signal 3 acme')).out).toMatch(
+    /endpoint: backup\n.*why: its endpoint is paused: it is sent/s,
+  )
+  expect((await ops(['signal', '3', 'acme'])).err).toContain(
+    "was not sent to 'acme': no action of an operator",
+  )
+  expect((await ops(['deliveries', '--client', 'acme'])).out.match(/^\d+ +acme +backup/gm)).toHaveLength(3)
+  for (const line of ['deliveries', 'deliveries --client acme'])
+    expect([line, (await of(line)).out.match(/^\d/gm)?.length]).toEqual([line, 3])
+  expect((await of('account acme')).out).toContain('entitled: 2\n') // its own tests, and none of alder
+  expect((await of('webhook disable acme --why late')).out).toContain('enabled: false\n')
+  expect((await of('test acme')).err).toContain('`highwater ops webhook enable acme --endpoint backup`')
+  await of('webhook enable acme')
+  expect((await ops(['clients', 'show', 'acme'])).out).toMatch(
+    /endpoints: default, backup\nother webhooks:\n.*backup/s,
+  )
+  await of('webhook remove acme')
+  expect(await readWebhook(redis, testBox(), 'acme')).toMatchObject({ enabled: true, isPaused: false })
+  const log = (await ops(['audit'])).out
+  for (const said of [
+    'remove_webhook +acme/backup +done +endpoint backup: enabled → none',
+    'test +acme/backup +conflict',
+  ])
+    expect(log).toMatch(RegExp(said))
+  expect(log).toMatch(/disable_webhook +acme\/backup +done +endpoint backup: enabled → disabled/)
 })
