@@ -6,6 +6,8 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { tolerate } from '#storage/error-code.ts'
 import { assertHead, knownLog } from '../log/guard.ts'
+import { type Destination, routeOf } from '../outbox/destination.ts'
+import { WAKE } from '../outbox/outbox.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
@@ -53,8 +55,8 @@ export async function issueKey(
 }
 
 /**
- * Confirms the newer key of a client and revokes every older one, which suspends a webhook that one of them set, or
- * may have set. A single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer
+ * Confirms the newer key of a client and revokes every older one, which suspends the webhooks that one of them set, or
+ * may have set: `suspended`. A single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer
  * key waits for confirmation.
  */
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
@@ -62,26 +64,28 @@ export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   if (client === null) throw unknownKey(keyId)
   const args = [client, keyId, nowMs, keys.apiKeyKey('')]
   const reply = await runScript(redis, CONFIRM_SCRIPT, [keys.clientKeysKey(client), keys.WEBHOOKS], ...args)
-  const [verdict, suspendedBy, ...retired] = (reply as unknown[]).map(String) // the script returns a list of texts
+  const [verdict, suspendedBy, retired = [], suspended = []] = reply as Confirmed // what the script returns
   if (verdict === 'unknown') throw unknownKey(keyId)
   if (verdict === 'older') {
     const message = `${keyId} is the older of two keys: confirm with the new one, and this one dies`
     throw new ApiError('conflict', message)
   }
-  return { client, keyId, retired, suspendedBy: suspendedBy || null }
+  return { client, keyId, retired, suspendedBy: suspendedBy || null, suspended }
 }
 
-/** A key that was revoked, and whether that suspended the webhook of its client. */
-export type Revoked = { readonly client: string; readonly isSuspended: boolean }
+type Confirmed = [verdict: string, suspendedBy?: string, retired?: string[], suspended?: Destination[]]
 
-/** Revokes a key, which suspends a webhook that it set or may have set; null if there was none. */
+/** A key that was revoked, and the webhooks of its client that this suspended. */
+export type Revoked = { readonly client: string; readonly suspended: readonly Destination[] }
+
+/** Revokes a key, which suspends the webhooks that it set or may have set; null if there was none. */
 export async function revokeKey(redis: Redis, keyId: string): Promise<Revoked | null> {
   const client = await ownerOf(redis, keyId)
   if (client === null) return null
   const names = [keys.apiKeyKey(keyId), keys.clientKeysKey(client), keys.WEBHOOKS]
   const reply = await runScript(redis, REVOKE_SCRIPT, names, client, keyId)
-  const [revoked, suspended] = reply as [number, number] // the script returns both
-  return revoked === 1 ? { client, isSuspended: suspended === 1 } : null
+  const [revoked, suspended] = reply as [number, Destination[]] // the script returns both
+  return revoked === 1 ? { client, suspended } : null
 }
 
 /** The live keys of a client, oldest first. */
@@ -168,21 +172,31 @@ return 'ok'
 `
 
 /**
- * Lua: suspends the webhook of a client if the key set it; returns whether it did. A record of an earlier release does
- * not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
+ * Lua: suspends every webhook of a client that the key set; adds the destinations to a list. A record of an earlier release
+ * does not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
  */
-const SUSPEND = `${keys.REVISE}
-local function suspend(webhooks, client, id)
-  local webhook = '${keys.WEBHOOK_PREFIX}' .. client
-  local url, by, at, suspended = unpack(redis.call('HMGET', webhook, 'url', 'set_by', 'set_at', 'suspended'))
+const SUSPEND = `${WAKE}
+local function suspend_one(webhooks, destination, id, route)
+  local url, by, at, suspended = unpack(redis.call('HMGET', webhook(destination), 'url', 'set_by', 'set_at', 'suspended'))
   local is_unknown = not by or not at
   if not url or suspended == '1' or not is_unknown and by ~= id then return false end
   local why = 'the key ' .. id .. (is_unknown and ', which may have set it,' or ' that set it') .. ' was revoked'
-  why = why .. ': confirm the address by PUT /v1/webhook with a live key'
-  redis.call('HSET', webhook, 'enabled', '0', 'disabled_why', why, 'suspended', '1')
-  redis.call('SREM', webhooks, client)
-  revise(client)
+  why = why .. ': confirm the address by PUT ' .. route .. ' with a live key'
+  redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', why, 'suspended', '1')
+  redis.call('SREM', webhooks, destination)
+  revise(destination)
+  wake(destination)
   return true
+end
+
+local function suspend(webhooks, client, id, suspended)
+  if suspend_one(webhooks, client, id, '${routeOf('')}') then suspended[#suspended + 1] = client end
+  local others = redis.call('SMEMBERS', '${keys.ENDPOINTS_PREFIX}' .. client)
+  table.sort(others)
+  for _, name in ipairs(others) do
+    local destination = client .. '/' .. name
+    if suspend_one(webhooks, destination, id, '${routeOf('/')}' .. name) then suspended[#suspended + 1] = destination end
+  end
 end
 `
 
@@ -199,19 +213,23 @@ for _, other in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   end
 end
 redis.call('HSETNX', prefix .. id, 'confirmed_at', now)
-local by = ''
+local suspended, by = {}, ''
 for _, other in ipairs(others) do
   redis.call('SREM', KEYS[1], other)
   redis.call('DEL', prefix .. other)
-  if suspend(KEYS[2], client, other) then by = other end
+  local before = #suspended
+  suspend(KEYS[2], client, other, suspended)
+  if #suspended > before then by = other end
 end
-return {'ok', by, unpack(others)}
+return {'ok', by, others, suspended}
 `
 
 const REVOKE_SCRIPT = `${SUSPEND}
 local client, id = unpack(ARGV)
 redis.call('SREM', KEYS[2], id)
-return {redis.call('DEL', KEYS[1]), suspend(KEYS[3], client, id) and 1 or 0}
+local suspended = {}
+suspend(KEYS[3], client, id, suspended)
+return {redis.call('DEL', KEYS[1]), suspended}
 `
 
 /** The client of a live key, or null. */

@@ -14,8 +14,11 @@ import {
   viewOf,
 } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
-import { RELAY_CURSOR } from '../redis/keys.ts'
+import { RELAY_CURSOR, webhookKey } from '../redis/keys.ts'
+import { clientOf, type Destination } from './destination.ts'
 import { type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
+import { endpointView } from './relay.ts'
+import { filterOf } from './webhooks.ts'
 
 /** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */
 export type ResendRange = {
@@ -25,16 +28,18 @@ export type ResendRange = {
 }
 
 /**
- * Owes a client again every signal of a range that it may see now, whatever its state unless `only` says so. An attempt under way
+ * Owes a destination again every signal of a range that it may be sent now, whatever its state unless `only` says so. An attempt under way
  * does not count for the new round: the signal is sent once more after it. Signals that the relay has not passed are
  * left to it. Resolves with how many there are. Throws `not_found`.
  */
 export async function resend(
   { redis, now }: { readonly redis: Redis; readonly now: () => number },
-  client: string,
+  destination: Destination,
   { from, to, only = 'all' }: ResendRange,
 ): Promise<number> {
-  const viewer = await findClient(redis, client)
+  const client = await findClient(redis, clientOf(destination))
+  const filter = await askRedis(() => redis.hget(webhookKey(destination), 'filter'))
+  const viewer = endpointView(client, destination, filterOf({ filter: filter ?? '' }))
   const relayed = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
   const until = Math.min(to ?? relayed, relayed)
   let prev = await visibleBefore(redis, viewer, from)
@@ -43,15 +48,15 @@ export async function resend(
     const before = [prev, ...block.map(({ seq }) => seq)]
     const all = block.map(({ seq }, i) => ({ seq, prev: before[i]! }))
     prev = before.at(-1)!
-    const states = only === 'all' ? [] : await readDeliveries(redis, all, client)
+    const states = only === 'all' ? [] : await readDeliveries(redis, all, destination)
     const debts = all.filter((_, i) => only === 'all' || states[i]?.status === only)
-    await oweAgain(redis, client, debts, now())
+    await oweAgain(redis, destination, debts, now())
     owed += debts.length
   }
   return owed
 }
 
-/** The number of the signal before `seq` that a client may see, 0 if none. */
+/** The number of the signal before `seq` that a viewer sees, 0 if none. */
 async function visibleBefore(redis: Redis, viewer: Viewer, seq: number): Promise<number> {
   const isVisible = viewOf(viewer)
   for (let before = seq; ; ) {

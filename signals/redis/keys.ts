@@ -26,7 +26,10 @@ local function run_of_redis()
 end
 `
 
-/** Hash: an alias, or `test:<client>` -> number of the newest signal of it. */
+/**
+ * Hash: an alias, or `test:<destination>` -> number of the newest signal of it. `test:<client>/*` is the newest test of every
+ * endpoint but the default one, so that the newest that a client sees stays when an endpoint is removed.
+ */
 export const LATEST = `${PREFIX}:log:latest`
 
 /** String: identifies this history of the log; changes with a restore. */
@@ -104,37 +107,43 @@ export const profileKey = (client: string): string => `${PREFIX}:profile:${clien
 /** Prefix of strings with an expiry, `<limit>:<address>`: preview requests of an address in its minute. */
 export const PREVIEW_LIMIT_PREFIX = `${PREFIX}:limit:`
 
-/** Set: the clients with a webhook that is enabled. */
+/** Set: the destinations with a webhook that is enabled. */
 export const WEBHOOKS = `${PREFIX}:webhooks`
 
 /**
- * Hash of a client's webhook: `url` and `secrets` (sealed), `enabled`, `disabled_why`, `lane`, `condition` (JSON),
+ * Hash of a destination's webhook: `url`, `secrets` and `headers` (sealed), `enabled`, `disabled_why`, `lane`, `condition` (JSON),
  * `probe_at`, the next probe of an open breaker, `set_at` (epoch milliseconds) and `set_by`, the id of the key that
  * set it, empty for the operator (records of earlier releases have neither), and `suspended`, '1' from the revocation
- * of that key until it is set again.
+ * of that key until it is set again. `last_success` (epoch milliseconds) changes without the revision. Settings, absent by default:
+ * `filter` (aliases, JSON), `expire_after_s`, `paused` (1).
  */
-export const webhookKey = (client: string): string => `${WEBHOOK_PREFIX}${client}`
+export const webhookKey = (destination: string): string => `${WEBHOOK_PREFIX}${destination}`
 export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`
 
+/** Set of a client: the names of its endpoints, without the default one. */
+export const endpointsKey = (client: string): string => `${ENDPOINTS_PREFIX}${client}`
+export const ENDPOINTS_PREFIX = `${PREFIX}:endpoints:`
+
 /**
- * String of a client: a value that no other state of its record and its webhook has; absent before the first change.
- * Every change of one of the two sets it in the same step, because workers keep both until it changes. The count of
+ * String of a client: a value that no other state of its record and its webhooks has; absent before the first change.
+ * Every change of one of them sets it in the same step, because workers keep them until it changes. The count of
  * issued keys, which no delivery reads, changes without it.
  */
 export const REVISION_PREFIX = `${PREFIX}:revision:`
 
-/** Lua: `revise(client)` sets the revision of a client. */
+/** Lua: `revise(destination)` sets the revision of its client. */
 export const REVISE = `
-local function revise(client)
-  redis.call('SET', '${REVISION_PREFIX}' .. client, table.concat(redis.call('TIME'), '.'))
+local function client_of(destination) return string.match(destination, '^[^/]*') end
+local function revise(destination)
+  redis.call('SET', '${REVISION_PREFIX}' .. client_of(destination), table.concat(redis.call('TIME'), '.'))
 end
 `
 
-/** String with an expiry: how many webhooks a client has tried to register in its hour. */
+/** String with an expiry: how many webhooks a client has tried to register in its hour, of all its endpoints. */
 export const registrationsKey = (client: string): string => `${PREFIX}:registrations:${client}`
 
 /**
- * Hash of a signal, client -> state of the delivery as JSON: the outbox. The key text is that of stored data and
+ * Hash of a signal, destination -> state of the delivery as JSON: the outbox. The key text is that of stored data and
  * backups.
  */
 export const outboxKey = (seq: number): string => `${OUTBOX_PREFIX}${seq}`
@@ -164,30 +173,31 @@ export const ACCOUNT_SESSION_PREFIX = `${PREFIX}:account-sessions:`
 export const accountLinkKey = (digest: string): string => `${ACCOUNT_LINK_PREFIX}${digest}`
 export const ACCOUNT_LINK_PREFIX = `${PREFIX}:account-link:`
 
-/** Sorted set of a client: the numbers of signals that are due, scored by number. */
+/** Sorted set of a destination: the numbers of signals that are due, scored by number. */
 export const READY_PREFIX = `${PREFIX}:ready:`
 
-/** Sorted set of a client: the numbers of signals that wait for a retry, scored by its time. */
-export const waitingKey = (client: string): string => `${WAITING_PREFIX}${client}`
+/** Sorted set of a destination: the numbers of signals that wait for a retry, scored by its time. */
+export const waitingKey = (destination: string): string => `${WAITING_PREFIX}${destination}`
 export const WAITING_PREFIX = `${PREFIX}:waiting:`
 
 /**
- * Sorted sets: the clients of a lane that are owed anything, scored by when they are due: at once, at the next retry
- * or probe, or when the lease of their worker ends. A client is in one of the two.
+ * Sorted sets: the destinations of a lane that are owed anything, scored by when they are due: at once, at the next retry
+ * or probe, or when the lease of their worker ends. A destination is in one of the two, or in none while it is paused.
  */
 export const SCHEDULES = { fast: `${PREFIX}:owing`, slow: `${PREFIX}:owing:slow` } as const
 
-/** String with an expiry: the lease of the worker that delivers to a client. */
+/** String with an expiry: the lease of the worker that delivers to a destination. */
 export const FLIGHT_PREFIX = `${PREFIX}:flight:`
 
-/** List of a signal and client: its attempts, JSON, newest last. */
-export const attemptsKey = (seq: number, client: string): string => `${ATTEMPTS_PREFIX}${seq}:${client}`
+/** List of a signal and destination: its attempts, JSON, newest last. */
+export const attemptsKey = (seq: number, destination: string): string =>
+  `${ATTEMPTS_PREFIX}${seq}:${destination}`
 export const ATTEMPTS_PREFIX = `${PREFIX}:attempts:`
 
 /** String: the number of the last signal that the relay has put into the outbox. */
 export const RELAY_CURSOR = `${PREFIX}:relay:cursor`
 
-/** Hash: an alias, or `test:<client>` -> its newest number that the relay has passed. */
+/** Hash: an alias, or `test:<destination>` -> its newest number that the relay has passed. */
 export const RELAYED = `${PREFIX}:relay:latest`
 
 /** String with an expiry: the lease of the relay. */

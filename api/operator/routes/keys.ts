@@ -103,9 +103,10 @@ export const KEY_ROUTES = [
     command: { usage: 'keys confirm <key>', argument: toKeyId },
     handler: async ({ key }, { redis, clock, registering }) => {
       const confirmed = await confirmKey(redis, assertKey(key), clock.now())
-      const { client, keyId, retired, suspendedBy } = confirmed
+      const { client, keyId, retired, suspendedBy, suspended } = confirmed
+      for (const destination of suspended)
+        registering.onChange({ destination, change: 'suspended', keyId: suspendedBy })
       const isSuspended = suspendedBy !== null
-      if (isSuspended) registering.onChange({ client, change: 'suspended', keyId: suspendedBy })
       const data = { client, key_id: keyId, retired_key_ids: retired, webhook_suspended: isSuspended }
       return { data }
     },
@@ -132,9 +133,10 @@ export const KEY_ROUTES = [
       const key = assertKey(asked.key)
       const revoked = await revokeKey(redis, key)
       if (revoked === null) throw notLive(key)
-      const { client, isSuspended } = revoked
-      if (isSuspended) registering.onChange({ client, change: 'suspended', keyId: key })
-      return { data: { key_id: key, revoked: true as const, webhook_suspended: isSuspended } }
+      for (const destination of revoked.suspended)
+        registering.onChange({ destination, change: 'suspended', keyId: key })
+      const webhook_suspended = revoked.suspended.length > 0
+      return { data: { key_id: key, revoked: true as const, webhook_suspended } }
     },
   }),
 ]

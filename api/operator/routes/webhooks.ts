@@ -118,7 +118,7 @@ export const WEBHOOK_ROUTES = [
     needs: findWebhook,
     handler: async ({ client }, { redis, registering }) => {
       await removeWebhook(redis, client)
-      registering.onChange({ client, change: 'removed', keyId: null })
+      registering.onChange({ destination: client, change: 'removed', keyId: null })
       return { data: null }
     },
   }),

@@ -66,9 +66,9 @@ export const OWN_ROUTES = routesOf('key', [
     refusals: ['conflict'],
     handler: async (c, parts, { keyId }) => {
       const confirmed = await confirmKey(parts.redis, keyId, parts.clock.now()).catch(died)
-      const { client, retired, suspendedBy } = confirmed
-      if (suspendedBy !== null)
-        parts.registering.onChange({ client, change: 'suspended', keyId: suspendedBy })
+      const { client, retired, suspendedBy, suspended } = confirmed
+      for (const destination of suspended)
+        parts.registering.onChange({ destination, change: 'suspended', keyId: suspendedBy })
       const data: ValueOf<typeof confirmation> = {
         client_id: client,
         key_id: keyId,

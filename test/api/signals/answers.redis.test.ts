@@ -35,7 +35,7 @@ beforeAll(async () => {
   await saveWebhook(
     redis,
     BOX,
-    { client: 'acme', url: 'https://hooks.example.org/', secrets: [] },
+    { destination: 'acme', url: 'https://hooks.example.org/', secrets: [] },
     BY_OPERATOR,
   )
   await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)

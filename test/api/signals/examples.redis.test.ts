@@ -65,7 +65,7 @@ async function playLog(): Promise<string> {
   const { token } = await issueKey(redis, 'acme', random, NOW_MS)
   for (const [i, alias] of ['alder', 'birch', 'elm', 'alder'].entries()) {
     const seq = await fire(redis, `${alias}-20261121-${i + 1}`, alias)
-    await owe(redis, [{ client: 'acme', signals: [{ seq, prev: seq - 1 }] }], NOW_MS)
+    await owe(redis, [{ destination: 'acme', signals: [{ seq, prev: seq - 1 }] }], NOW_MS)
     if (seq <= 2) await settleAs(redis, seq, 'acme', 'delivered', 1)
   }
   return token

@@ -79,7 +79,7 @@ test('a key that is confirmed twice is confirmed once; so is a key that is alone
   const { id } = await issue()
   await confirmKey(redis, id, NOW_MS)
   const again = await confirmKey(redis, id, NOW_MS + 60_000)
-  expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: null })
+  expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: null, suspended: [] })
   expect(await listKeys(redis, 'acme')).toMatchObject([{ id, confirmed_at: '2026-11-21T00:00:05Z' }])
 })
 
@@ -87,7 +87,7 @@ test('a revoked key is refused from the next request on, leaves nothing behind, 
   const { id, token } = await issue()
   const keeper = await issue()
   expect(await isValid(token)).toBe(true)
-  expect(await revokeKey(redis, id)).toEqual({ client: 'acme', isSuspended: false })
+  expect(await revokeKey(redis, id)).toEqual({ client: 'acme', suspended: [] })
   expect(await isValid(token)).toBe(false)
   expect(await idsOf()).toEqual([keeper.id])
   await noteUse(redis, id, NOW_MS) // late

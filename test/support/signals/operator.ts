@@ -28,7 +28,7 @@ export async function setWebhook(
 ): Promise<string> {
   const text = createWebhookSecret(seededBytes('webhooks'))
   const secrets = [{ text, expiresAtMs: null }]
-  await saveWebhook(redis, box, { client, url, secrets }, { keyId: null, atMs: NOW_MS })
+  await saveWebhook(redis, box, { destination: client, url, secrets }, { keyId: null, atMs: NOW_MS })
   return text
 }
 
