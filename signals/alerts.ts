@@ -145,6 +145,7 @@ function toChangeAlert({ destination, change, keyId }: WebhookChange, at: string
       : `with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
   const what = {
     set: `was set ${by}`,
+    changed: `has other settings ${by}`,
     rotated: `has a new secret ${by}`,
     removed: `was removed ${by}`,
     suspended: `is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT ${routeOf(destination)} with a live key`,

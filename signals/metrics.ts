@@ -1,5 +1,5 @@
 // Metrics of a process for Prometheus: its own events as counters, the state of the service as gauges that
-// are read at each scrape. No label names a client: the list of subscribers is private, and there would be
+// are read at each scrape. No label names a client or an endpoint: the list of subscribers is private, and there would be
 // one series per client.
 import type { DeliveryEvent } from './delivery/deliver.ts'
 import type { LiveStatus } from './live/live-record.ts'
@@ -116,6 +116,11 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
   ['owed_deliveries', 'Deliveries that are owed.', o => one(o.webhooks.reduce((sum, w) => sum + w.owed, 0))],
   ['breakers', 'Enabled webhooks by the state of their breaker.', breakersOf],
   ['webhooks_disabled', 'Webhooks that are disabled.', o => one(o.webhooks.filter(w => !w.enabled).length)],
+  [
+    'webhooks_paused',
+    'Webhooks whose clients let signals wait.',
+    o => one(o.webhooks.filter(w => w.enabled && w.paused).length),
+  ],
   ['clients', 'Clients by the state of their account.', clientsOf],
   ['halted', 'Aliases that are halted; the halt of all counts as one.', o => one(o.halted.length)],
   ['seal_age_seconds', 'Since the end of the newest seal.', o => one(sealOf(o)?.age_seconds ?? null)],

@@ -33,6 +33,7 @@ export type Place =
   | 'key'
   | 'webhook'
   | 'settings of a webhook'
+  | 'endpoints'
   | 'delivery'
   | 'given up'
   | 'live'

@@ -1,14 +1,23 @@
 // Clients, webhooks, deliveries and live strategies as the operator sees them.
 import { z } from 'zod'
+import { endpointName, endpointState } from '#core/contract/endpoint.ts'
 import { flag, list, named, number, text, textOrNull, word } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
+import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
 import { LANES } from '#signals/outbox/outbox.ts'
 import { count, deliveryFields, instant, seq } from '../service/deliveries.ts'
 
 const alias = text('The strategy.')
 export const ofClient = text('Id of its client.')
+export const ofEndpoint = text('Name of the endpoint: `default` is the webhook of `/v1/webhook`.')
+
+/** Which endpoint of the client of a path. */
+export const endpoint = endpointName
+  .default(DEFAULT_ENDPOINT)
+  .describe('the name of an endpoint of the client')
+export const endpointQuery = z.strictObject({ endpoint })
 
 export const client = named('Client', {
   id: text('Id of the client.'),
@@ -22,6 +31,7 @@ export const client = named('Client', {
 })
 
 export const webhook = named('Webhook', {
+  endpoint: ofEndpoint,
   url: z.string().optional().describe('In the answer about one client, not in lists.'),
   live_secrets: count.optional().describe('Secrets that sign now. Their text is never shown again.'),
   enabled: webhookState.shape.enabled,
@@ -31,6 +41,11 @@ export const webhook = named('Webhook', {
   lane: word('Slow or failing receivers have a lane of their own, so that they delay no others.', LANES),
   breaker: word('`open`: only probed, with the newest signal.', ['closed', 'open']),
   failing_since: webhookState.shape.failing_since,
+  paused: endpointState.shape.paused,
+  filter: endpointState.shape.filter,
+  header_names: endpointState.shape.header_names.optional(),
+  expire_entries_after_s: endpointState.shape.expire_entries_after_s,
+  last_success_at: endpointState.shape.last_success_at,
   owed: count.describe('Deliveries that are still to come.'),
 })
 
@@ -45,7 +60,7 @@ export const apiKey = named('ApiKey', {
   expires_at: instant.nullable().describe('The key is refused from then on; null if it has no end.'),
 })
 
-export const delivery = named('Delivery', { seq, client: ofClient, ...deliveryFields })
+export const delivery = named('Delivery', { seq, client: ofClient, endpoint: ofEndpoint, ...deliveryFields })
 
 export const liveStatus = named('LiveStatus', {
   alias,

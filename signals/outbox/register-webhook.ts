@@ -1,12 +1,11 @@
 // Registration of webhooks: an address must acknowledge a signed test before anything else is sent to it.
-import type { Redis } from 'ioredis'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { findClient } from '../clients/clients.ts'
 import type { RandomBytes } from '../clients/token.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
-import { askAll, askRedis } from '../redis/connect.ts'
 import { registrationsKey } from '../redis/keys.ts'
+import { countInHour, type HourLimit } from '../redis/per-hour.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from '../send/address-guard.ts'
 import type { Outcome } from '../send/outcome.ts'
 import type { SendSignal } from '../send/send.ts'
@@ -37,7 +36,7 @@ export type RegisterParts = FireTestParts & {
 /** A change of what a webhook is, for the log and the operator. */
 export type WebhookChange = {
   readonly destination: Destination
-  readonly change: 'set' | 'rotated' | 'removed' | 'suspended'
+  readonly change: 'set' | 'changed' | 'rotated' | 'removed' | 'suspended'
   /** The id of the key that made it, or that was revoked; null for the operator. */
   readonly keyId: string | null
 }
@@ -52,12 +51,10 @@ type WebhookRequest = {
 /** Registrations per client and hour, of all its endpoints: each makes one request to an address of the client's choice. */
 export const MOST_REGISTRATIONS = 5
 
-const HOUR_S = 3_600
-
-/** Throws `rate_limited` if a client has used up its registrations of this hour; counts nothing. */
-export async function assertMayRegister(redis: Redis, client: string): Promise<void> {
-  const tried = Number((await askRedis(() => redis.get(registrationsKey(client)))) ?? 0)
-  await assertWithin(redis, client, tried + 1)
+export const REGISTRATIONS: HourLimit = {
+  most: MOST_REGISTRATIONS,
+  what: 'a webhook can be registered',
+  keyOf: registrationsKey,
 }
 
 /**
@@ -76,10 +73,11 @@ export async function registerWebhook(
   destination: Destination,
   { url, secret, headers: own }: WebhookRequest,
   keyId: string | null = null,
+  isClient = keyId !== null,
 ) {
   const { redis, box, now, rules, onChange } = parts
   await assertRoom(redis, destination)
-  if (keyId !== null) await countRegistration(redis, clientOf(destination))
+  if (isClient) await countInHour(redis, REGISTRATIONS, clientOf(destination))
   const before = await readWebhook(redis, box, destination)
   const dropsSecrets = before?.isSuspended ?? false
   const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
@@ -93,7 +91,7 @@ export async function registerWebhook(
     filter: before?.filter ?? null,
   }
   const refusal = refusedUrl ?? refusalOfAnswer(await sendTest(parts, webhook))
-  if (refusal !== null) throw invalid('url', keyId === null ? refusal : NOT_ACKNOWLEDGED)
+  if (refusal !== null) throw invalid('url', isClient ? NOT_ACKNOWLEDGED : refusal)
   if (!(await saveWebhook(redis, box, webhook, { keyId, atMs: now() })))
     throw new ApiError(
       'unauthorized',
@@ -101,12 +99,6 @@ export async function registerWebhook(
     )
   onChange({ destination, change: 'set', keyId })
   return { made, dropsSecrets }
-}
-
-async function countRegistration(redis: Redis, client: string): Promise<void> {
-  const key = registrationsKey(client)
-  const [, tried] = await askAll(redis.multi().set(key, 0, 'EX', HOUR_S, 'NX').incr(key))
-  await assertWithin(redis, client, Number(tried))
 }
 
 /**
@@ -168,16 +160,6 @@ async function sendTest(
   if (outcome.kind === 'delivered')
     await noteDelivered(redis, destination, { seq, prev: prevSeq }, toAttempt(outcome, at, 1))
   return outcome
-}
-
-async function assertWithin(redis: Redis, client: string, tried: number): Promise<void> {
-  if (tried <= MOST_REGISTRATIONS) return
-  const waitS = Math.max(1, await askRedis(() => redis.ttl(registrationsKey(client))))
-  throw new ApiError(
-    'rate_limited',
-    `a webhook can be registered ${MOST_REGISTRATIONS} times an hour: try again in ${waitS} seconds`,
-    { headers: { 'retry-after': String(waitS) } },
-  )
 }
 
 const isSameOrigin = (a: string, b: string): boolean => new URL(a).origin === new URL(b).origin

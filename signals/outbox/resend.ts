@@ -16,7 +16,7 @@ import {
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR, webhookKey } from '../redis/keys.ts'
 import { clientOf, type Destination } from './destination.ts'
-import { type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
+import { type Debts, type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
 import { endpointView } from './relay.ts'
 import { filterOf } from './webhooks.ts'
 
@@ -25,6 +25,8 @@ export type ResendRange = {
   readonly from: number
   readonly to?: number | undefined
   readonly only?: 'all' | 'exhausted'
+  /** Epoch milliseconds: signals that were fired before are left out. */
+  readonly firedFromMs?: number | undefined
 }
 
 /**
@@ -35,25 +37,35 @@ export type ResendRange = {
 export async function resend(
   { redis, now }: { readonly redis: Redis; readonly now: () => number },
   destination: Destination,
-  { from, to, only = 'all' }: ResendRange,
+  range: ResendRange,
 ): Promise<number> {
+  let owed = 0
+  for await (const debts of debtsOf(redis, destination, range)) {
+    await oweAgain(redis, destination, debts, now())
+    owed += debts.length
+  }
+  return owed
+}
+
+/** The signals of a range in blocks, each with the number of the one before it that the destination is sent. Throws `not_found`. */
+export async function* debtsOf(
+  redis: Redis,
+  destination: Destination,
+  { from, to, only = 'all', firedFromMs = 0 }: ResendRange,
+): AsyncGenerator<Debts['signals'], void> {
   const client = await findClient(redis, clientOf(destination))
   const filter = await askRedis(() => redis.hget(webhookKey(destination), 'filter'))
   const viewer = endpointView(client, destination, filterOf({ filter: filter ?? '' }))
   const relayed = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
   const until = Math.min(to ?? relayed, relayed)
   let prev = await visibleBefore(redis, viewer, from)
-  let owed = 0
   for await (const block of readVisible(redis, viewer, from - 1, until)) {
     const before = [prev, ...block.map(({ seq }) => seq)]
-    const all = block.map(({ seq }, i) => ({ seq, prev: before[i]! }))
+    const all = block.map(({ seq, atMs }, i) => ({ seq, prev: before[i]!, atMs }))
     prev = before.at(-1)!
     const states = only === 'all' ? [] : await readDeliveries(redis, all, destination)
-    const debts = all.filter((_, i) => only === 'all' || states[i]?.status === only)
-    await oweAgain(redis, destination, debts, now())
-    owed += debts.length
+    yield all.filter(({ atMs }, i) => atMs >= firedFromMs && (only === 'all' || states[i]?.status === only))
   }
-  return owed
 }
 
 /** The number of the signal before `seq` that a viewer sees, 0 if none. */

@@ -117,7 +117,9 @@ export const saveWebhook = (
   })
 
 /** What a client sets of an endpoint beside its address. Absent fields stay as they are. */
-export type Settings = Partial<Pick<Webhook, 'filter' | 'expireAfterS' | 'isPaused' | 'headers'>>
+export type Settings = {
+  readonly [Name in 'filter' | 'expireAfterS' | 'isPaused' | 'headers']?: Webhook[Name] | undefined
+}
 
 /**
  * Changes settings; the workers find the change before their next attempt. An endpoint that goes on is sent what waited. Throws

@@ -142,6 +142,11 @@ end
 /** String with an expiry: how many webhooks a client has tried to register in its hour, of all its endpoints. */
 export const registrationsKey = (client: string): string => `${PREFIX}:registrations:${client}`
 
+/** The same of changes, of tests that a client fires, and of resends that it orders. */
+export const changesKey = (client: string): string => `${PREFIX}:changes:${client}`
+export const testsKey = (client: string): string => `${PREFIX}:tests:${client}`
+export const resendsKey = (client: string): string => `${PREFIX}:resends:${client}`
+
 /**
  * Hash of a signal, destination -> state of the delivery as JSON: the outbox. The key text is that of stored data and
  * backups.

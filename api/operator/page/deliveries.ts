@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { z } from 'zod'
+import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
 import { recentDeliveries, type ShownDelivery, showDeliveries } from '#signals/views/recent.ts'
 import { deliveriesTable, PRECISE, searchDeliveries } from '../../service/page/deliveries.ts'
 import type { Piece, Texts } from '../../service/page/layout.ts'
@@ -19,23 +20,30 @@ export async function deliveriesPage(
   }
   const path = '/ops/view/deliveries'
   const search = await searchDeliveries({ path, query: deliveriesQuery, read }, asked)
-  const { client, status } = search.filter
+  const { client, endpoint, status } = search.filter
   const empty =
     search.problem ?? 'No delivery matches. The page of a signal says why a client was not sent it.'
   return html`<h1>Deliveries</h1>
 ${search.form}
-${client !== undefined && status === 'exhausted' ? resendGivenUp(session, client) : ''}
-${deliveriesTable(columnsOf(session), search.rows, clock.now(), [PRECISE], empty)}
+${client !== undefined && status === 'exhausted' ? resendGivenUp(session, client, endpoint ?? DEFAULT_ENDPOINT) : ''}
+${deliveriesTable(columnsOf(session), search.rows, clock.now(), [PRECISE, ...hiddenOf(search.rows)], empty)}
 ${search.older}`
 }
 
 /** Of the table of deliveries, what the operator's pages have. */
 export const columnsOf = (session: Session) => ({
   signal: signalLink,
-  to: [['Client', ({ client }: ShownDelivery) => clientLink(client)]] as const,
-  offer: ({ client, seq }: ShownDelivery) =>
-    offers(session, 'delivery', { client, from: `${seq}`, to: `${seq}` }),
+  to: [
+    ['Client', ({ client }: ShownDelivery) => clientLink(client)],
+    ['Endpoint', ({ endpoint }: ShownDelivery) => endpoint],
+  ] as const,
+  offer: ({ client, endpoint, seq }: ShownDelivery) =>
+    offers(session, 'delivery', { client, endpoint, from: `${seq}`, to: `${seq}` }),
 })
 
-export const resendGivenUp = (session: Session, client: string): Piece | string =>
-  offers(session, 'given up', { client, from: '1', only: 'exhausted' })
+/** The column of endpoints says nothing if every row is of the one that each client has. */
+export const hiddenOf = (rows: readonly ShownDelivery[]): readonly string[] =>
+  rows.every(({ endpoint }) => endpoint === DEFAULT_ENDPOINT) ? ['Endpoint'] : []
+
+export const resendGivenUp = (session: Session, client: string, endpoint: string): Piece | string =>
+  offers(session, 'given up', { client, endpoint, from: '1', only: 'exhausted' })

@@ -125,7 +125,7 @@ function serviceCards(state: Overview): readonly Figure[] {
   const { seq, epoch, isRelayed, relayLag, queue, webhooks, clients, halted } = state
   const slow = queue.slow === 0 ? '' : `, ${queue.slow} slow or failing`
   const owed = webhooks.reduce((sum, webhook) => sum + webhook.owed, 0)
-  const enabled = webhooks.filter(webhook => webhook.enabled).length
+  const enabled = new Set(webhooks.filter(each => each.enabled).map(({ client }) => client)).size
   return [
     ['Newest signal', seq, html`in the log <code>${epoch.slice(0, 12)}</code>`],
     ['Redis', ...redisWords(state)],
@@ -167,10 +167,10 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
   const rows = webhooks
     .filter(({ enabled, failing_since }) => !enabled || failing_since !== null)
     .map(state => {
-      const { client, failing_since: since, disabled_why, probe_at, owed } = state
+      const { destination, failing_since: since, disabled_why, probe_at, owed } = state
       const probe = probe_at === null ? '' : html`probed again at ${moment(probe_at)} UTC`
       const failing = since === null ? '–' : duration(nowMs - Date.parse(since))
-      return [clientLink(client), webhookWord(state), failing, owed, disabled_why ?? probe]
+      return [clientLink(destination), webhookWord(state), failing, owed, disabled_why ?? probe]
     })
   return table(
     ['Client', 'State', 'Failing for', '#Waiting', '~What follows, or why'],

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Scope } from '#signals/operators/tokens.ts'
+import { clientOf, type Destination } from '#signals/outbox/destination.ts'
 import type { Piece, Site } from '../../service/page/layout.ts'
 
 /** Each page with the scope that its forms need. */
@@ -33,6 +34,8 @@ export const OPERATOR_SITE: Site = {
   },
 }
 
-export const clientLink = (id: string): Piece => html`<a href="/ops/view/clients/${id}">${id}</a>`
+/** Also of another endpoint, such as `acme/backup`. */
+export const clientLink = (destination: Destination): Piece =>
+  html`<a href="/ops/view/clients/${clientOf(destination)}">${destination}</a>`
 
 export const signalLink = (seq: number): Piece => html`<a href="/ops/view/signals/${seq}">${seq}</a>`

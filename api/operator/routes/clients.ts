@@ -1,8 +1,9 @@
 // Clients: their accounts, and what they may see.
 import { z } from 'zod'
+import { instantOf } from '#core/calendar.ts'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { list, named, number, object, objectOrNull, request } from '#core/contract/payloads/field.ts'
+import { list, named, number, object, objectOrNull, request, text } from '#core/contract/payloads/field.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import {
   activateClient,
@@ -12,12 +13,14 @@ import {
   setEmail,
   suspendClient,
 } from '#signals/clients/clients.ts'
+import { DEFAULT_ENDPOINT, destinationOf } from '#signals/outbox/destination.ts'
+import { createLink } from '#signals/subscribers/sessions.ts'
 import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { readLatency, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
-import { count } from '../../service/deliveries.ts'
+import { count, instant } from '../../service/deliveries.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { apiKey, client, delivery, webhook } from '../views.ts'
+import { apiKey, client, delivery, type WebhookView, webhook } from '../views.ts'
 import { readAddress } from './webhooks.ts'
 
 const CLIENT = '/ops/clients/{client}'
@@ -63,7 +66,13 @@ const changedClient = named('ChangedClient', {
 
 const listedClient = named('ListedClient', {
   ...client.shape,
-  webhook: webhook.nullable().describe('Null if it has none and pulls.'),
+  webhook: webhook.nullable().describe('The endpoint `default`; null if it has none.'),
+  endpoints: list('Names of the endpoints that it has set; without any it pulls.', z.string()),
+})
+
+const accountLink = named('AccountLink', {
+  link: text('The link: shown this once.'),
+  expires_at: instant.describe('It opens nothing from then on.'),
 })
 
 const milliseconds = objectOrNull(
@@ -73,6 +82,7 @@ const milliseconds = objectOrNull(
 
 const clientDetails = named('ClientDetails', {
   ...listedClient.shape,
+  other_webhooks: list('Its endpoints beside `default`.', webhook),
   keys: list('Its live keys.', apiKey),
   latency: object('How long its newest deliveries took.', {
     deliveries: count.describe(
@@ -134,9 +144,37 @@ export const CLIENT_ROUTES = [
     data: clientDetails,
     command: { usage: 'clients show <client>' },
     handler: async ({ client }, parts) => {
-      const { webhook: state, ...others } = await readClient(client, parts.redis)
-      const shown = state && webhook.parse({ ...state, ...(await readAddress(client, parts)) })
-      return { data: { ...others, webhook: shown } }
+      const found = await readClient(client, parts.redis)
+      const withAddress = async (state: WebhookView) =>
+        webhook.parse({ ...state, ...(await readAddress(destinationOf(client, state.endpoint), parts)) })
+      const other_webhooks = await Promise.all(found.other_webhooks.map(withAddress))
+      return {
+        data: { ...found, webhook: found.webhook && (await withAddress(found.webhook)), other_webhooks },
+      }
+    },
+  }),
+  clientAction({
+    id: 'link_client',
+    path: `${CLIENT}/link`,
+    title: 'Make a link that opens the page of a client once',
+    about:
+      'The only answer that contains it. It can be used once, within 15 minutes; the session that it begins ends with your token.',
+    data: accountLink,
+    statuses: [201],
+    refusals: ['conflict'],
+    command: {
+      usage: 'clients link <client>',
+      prints: ({ link, expires_at }) => `usable once until ${expires_at}, shown this once:\n${link}`,
+    },
+    form: { offers: [{ at: 'client', button: 'Login link', tone: 'quiet', when: { status: 'active' } }] },
+    secret: {
+      field: 'link',
+      title: 'A link to the page of the client',
+      says: 'It opens the page once, within 15 minutes. Send it to the client over a channel that you trust.',
+    },
+    handler: async ({ client }, { redis, random, clock, accountUrl }, who) => {
+      const { token, expiresAtMs } = await createLink(redis, client, who, random, clock.now())
+      return { data: { link: `${accountUrl}/login#${token}`, expires_at: instantOf(expiresAtMs) } }
     },
   }),
   clientAction({
@@ -227,17 +265,29 @@ export function nearestHint(alias: string, served: ReadonlySet<string>): string 
   return nearest === null ? '' : ` (did you mean '${nearest}'?)`
 }
 
-const shownWebhook = (state: WebhookState | undefined) => (state === undefined ? null : webhook.parse(state))
+/** The endpoints of a client, without their addresses. */
+function endpointsAmong(states: Iterable<WebhookState> = []) {
+  const shown = Array.from(states, each => webhook.parse(each))
+  return {
+    webhook: shown.find(({ endpoint }) => endpoint === DEFAULT_ENDPOINT) ?? null,
+    endpoints: shown.map(({ endpoint }) => endpoint),
+    other_webhooks: shown.filter(({ endpoint }) => endpoint !== DEFAULT_ENDPOINT),
+  }
+}
 
 export type ListedClient = Awaited<ReturnType<typeof readClients>>[number]
 
-/** Every client and its webhook, without the address, by id. */
+/** Every client and its endpoints, without their addresses, by id. */
 export async function readClients(redis: OperatorParts['redis']) {
   const [clients, webhooks] = await readAllClients(redis)
-  return clients.map(each => ({ ...each, webhook: shownWebhook(webhooks.get(each.id)) }))
+  const byClient = Map.groupBy(webhooks.values(), ({ client }) => client)
+  return clients.map(each => {
+    const { webhook, endpoints } = endpointsAmong(byClient.get(each.id))
+    return { ...each, webhook, endpoints }
+  })
 }
 
-/** A client with its keys, its webhook without the address, its latency and last deliveries. Throws `not_found`. */
+/** A client with its keys, its endpoints without their addresses, its latency and last deliveries. Throws `not_found`. */
 export async function readClient(id: string, redis: OperatorParts['redis']) {
   const client = await findClient(redis, id)
   const [keys, webhooks, latency, { rows }] = await Promise.all([
@@ -247,5 +297,5 @@ export async function readClient(id: string, redis: OperatorParts['redis']) {
     recentDeliveries(redis, { client: id, limit: 20 }),
   ])
   const deliveries = await showDeliveries(redis, rows)
-  return { ...client, keys, latency, deliveries, webhook: shownWebhook(webhooks.get(id)) }
+  return { ...client, keys, latency, deliveries, ...endpointsAmong(webhooks.values()) }
 }

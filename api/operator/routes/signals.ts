@@ -9,9 +9,10 @@ import { flag, list, named, object, text, textOrNull, whole } from '#core/contra
 import { signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
+import { destinationOf } from '#signals/outbox/destination.ts'
 import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
-import { type Overview, readOverview, readSealState } from '#signals/views/overview.ts'
+import { type Overview, readOverview, readSealState, readWebhookStates } from '#signals/views/overview.ts'
 import {
   recentDeliveries,
   recentSignals,
@@ -20,11 +21,11 @@ import {
   showDelivery,
   showSignal,
 } from '#signals/views/recent.ts'
-import { whyNotSent } from '#signals/views/why-not-sent.ts'
+import { isUnsent, whyNotSent } from '#signals/views/why-not-sent.ts'
 import { attempt, count, deliveryQuery, instant, pageQuery, seq, seqText } from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { delivery, halted, liveStatus } from '../views.ts'
+import { delivery, endpointQuery, halted, liveStatus } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
 export const signalsQuery = z.strictObject(pageQuery)
@@ -32,6 +33,7 @@ export const signalsQuery = z.strictObject(pageQuery)
 export const deliveriesQuery = z.strictObject({
   seq: seqText.optional().describe('the number of one signal, from 1'),
   client: z.string().regex(ID_PATTERN).optional().describe('the id of a client'),
+  endpoint: z.string().regex(ID_PATTERN).optional().describe('the name of an endpoint'),
   ...deliveryQuery,
 })
 
@@ -43,7 +45,7 @@ const accountQuery = z.strictObject({
 const logged = z.object({
   seq,
   fired_at: instant.describe('When it was written into the log.'),
-  only_for: textOrNull('The client of a test fire, else null.'),
+  only_for: textOrNull('The client of a test fire, or `acme/backup` for one of its endpoints; else null.'),
   signal: signal.describe('What was written.'),
 })
 
@@ -59,12 +61,12 @@ const signalSummary = named('SignalSummary', {
 
 const signalDetails = named('SignalDetails', {
   ...logged.shape,
-  deliveries: list('One for each client that is owed it.', delivery),
+  deliveries: list('One for each endpoint that is owed it.', delivery),
 })
 
 const deliveryDetails = named('DeliveryDetails', {
   delivery: delivery.describe('Its state.'),
-  why: textOrNull('Why it was withdrawn; null if it was not.'),
+  why: textOrNull('Why it was withdrawn, expired, or waits at a paused endpoint; null otherwise.'),
   attempts: list('Oldest first.', attempt),
 })
 
@@ -177,25 +179,30 @@ export const SIGNAL_ROUTES = [
     path: '/ops/signals/{seq}/{client}',
     title: 'A delivery and its attempts',
     about:
-      'The state of the delivery of one signal to one client, and what the receiver answered to each attempt. The refusal ' +
+      'The state of the delivery of one signal to an endpoint of a client, and what the receiver answered to each attempt. The refusal ' +
       'of a signal that the client was not sent says why.',
+    query: endpointQuery,
     data: deliveryDetails,
     refusals: ['validation_error'],
     example: { path: '/ops/signals/2/quiet-harbour' },
     command: { usage: 'signal <seq> <client>' },
     handler: async (asked, { redis }) => {
-      const { client } = asked
+      const { client, endpoint } = asked
+      const destination = destinationOf(client, endpoint)
       const found = await findSignal(asked.seq, redis)
       const { seq, alias, atMs: firedAtMs } = found
-      const state = await readDelivery(redis, seq, client)
-      const isUnsent = state === null || state.status === 'withdrawn'
-      const unsent = isUnsent ? [{ client: await findClient(redis, client), state }] : []
+      const state = await readDelivery(redis, seq, destination)
+      const webhook = (await readWebhookStates(redis, [client])).get(destination)
+      const unsent = isUnsent(state, webhook)
+        ? [{ client: await findClient(redis, client), destination, state }]
+        : []
       const [why = null] = await whyNotSent(redis, found, unsent)
-      if (state === null) throw new ApiError('not_found', `signal ${seq} was not sent to '${client}': ${why}`)
-      const attempts = await readAttempts(redis, seq, client)
+      if (state === null)
+        throw new ApiError('not_found', `signal ${seq} was not sent to '${destination}': ${why}`)
+      const attempts = await readAttempts(redis, seq, destination)
       return {
         data: {
-          delivery: await showDelivery(redis, { seq, client, alias, firedAtMs, state }),
+          delivery: await showDelivery(redis, { seq, destination, alias, firedAtMs, state }),
           why,
           attempts: attempts.map(({ at, ...rest }) => ({ at: instantOf(at), ...rest })),
         },
@@ -207,7 +214,7 @@ export const SIGNAL_ROUTES = [
     path: '/ops/deliveries',
     title: 'The newest deliveries',
     about:
-      'Newest first, of all clients or of one, of one signal or strategy, in one state, of some time. A search for rare deliveries ends ' +
+      'Newest first, of all clients or of one, or of one of its endpoints, of one signal or strategy, in one state, of some time. A search for rare deliveries ends ' +
       'after some thousand signals: `meta.next`, given as `before`, continues it.',
     query: deliveriesQuery,
     data: z.array(delivery),

@@ -81,6 +81,12 @@ const STEPS: readonly Step[] = [
     changes: { aliases: ['alder', 'birch'], program: true },
   },
   {
+    action: 'link_client',
+    json: ['POST', `${ACME}/link`],
+    ops: ['clients link acme', /^usable once until \S+, shown this once:\nhttps:\S+\/account\/login#\S+\n$/],
+    secret: /hw_link_[\w-]+/,
+  },
+  {
     action: 'issue_key',
     json: ['POST', `${ACME}/keys`],
     ops: ['keys issue acme', /^key \w{8}, shown this once:\nhw_live_\w+\n$/],

@@ -73,6 +73,7 @@ const CHANGING = [
   ...[
     'add_client',
     'issue_key',
+    'link_client',
     'fire',
     'activate',
     'contact',

@@ -43,6 +43,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     hosts: hostsOf('127.0.0.1'),
     aliases: () => new Set(['alder', 'birch']),
     baseRiskOf: () => 0.02,
+    accountUrl: 'https://signals.example.org/account',
     programAlias: () => PROGRAM_ALIAS,
     random: seededBytes('operator'),
     newEpoch: () => 'epoch-1',
