@@ -73,7 +73,7 @@ test('no page for subscribers is wider than the window, on a screen and on a pho
   await relayAll(redis, REAL_CLOCK.now)
   await settleAs(redis, 3, 'acme', 'exhausted', 2)
   await settleAs(redis, 4, 'acme/backup', 'delivered', 1)
-  for (const path of ['', '/deliveries', '/deliveries/3', '/endpoints']) {
+  for (const path of ['', '/deliveries', '/deliveries/3', '/endpoints', '/notices']) {
     await page.goto(`${url}/account${path}`)
     await page.evaluate("document.querySelector('details')?.setAttribute('open', '')")
     for (const width of [1280, 390]) {

@@ -14,8 +14,9 @@ export const ACCOUNT_SITE: Site = {
     ['/account', 'State'],
     ['/account/deliveries', 'Deliveries'],
     ['/account/endpoints', 'Endpoints'],
+    ['/account/notices', 'Notices'],
   ],
-  reloads: ['State'],
+  reloads: ['State', 'Notices'],
   login: {
     label: 'API key, or the token of a link',
     username: 'subscriber',

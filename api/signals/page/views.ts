@@ -6,6 +6,7 @@ import { DEFAULT_ENDPOINT, MOST_ENDPOINTS } from '#signals/outbox/destination.ts
 import { accountFor } from '#signals/outbox/resend.ts'
 import { toOwnDelivery } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
+import { readNotices } from '#signals/subscribers/notices.ts'
 import { readSealState } from '#signals/views/overview.ts'
 import { readHours, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import {
@@ -44,6 +45,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   '/account/deliveries': { tab: 'Deliveries', content: deliveriesPage },
   '/account/deliveries/:seq': { tab: 'Deliveries', names: 'Signal ', content: signalPage },
   '/account/why': { tab: 'Deliveries', content: signalPage },
+  '/account/notices': { tab: 'Notices', content: noticesPage },
   '/account/endpoints': { tab: 'Endpoints', content: endpointsPage },
 }
 
@@ -224,4 +226,20 @@ function endpointPanel(session: Session, state: Endpoint): Piece {
 <span class="dim">Is sent ${lines.map((line, i) => html`${i === 0 ? '' : '; '}${line}`)}.</span>${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
 ${offers(session, 'endpoint', { endpoint, paused: paused ? '' : 'yes' }, state)}
 <details><summary>Change it</summary>${offers(session, 'settings of an endpoint', given, state)}</details></div>`
+}
+
+async function noticesPage(_: Texts, { redis }: ServedParts, { who }: Session): Promise<Piece> {
+  return html`<h1>Notices</h1>
+<p class="dim">What you should know of your endpoints and keys, newest first. Your other endpoints are sent each, too.</p>
+${table(
+  ['At (UTC)', 'What', 'Endpoint', 'Key', '~Why'],
+  (await readNotices(redis, who.client.id)).map(({ at, event, endpoint, key_id, reason }) => [
+    moment(at),
+    event.replaceAll('_', ' '),
+    endpoint ?? '–',
+    key_id ?? '–',
+    reason,
+  ]),
+  'None.',
+)}`
 }
