@@ -1,14 +1,15 @@
 import type { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { byPath } from '#core/contract/route.ts'
-import type { Client } from '#signals/clients/clients.ts'
+import type { Client, Identity } from '#signals/clients/clients.ts'
 import { type Answer, createServiceApp, toPattern } from '../service/app.ts'
-import type { ServiceEnv } from '../service/exchange.ts'
+import type { Exchange, ServiceEnv } from '../service/exchange.ts'
 import { startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
 import { createRemoteAddress, type RemoteAddress } from '../service/remote-address.ts'
 import { type ServedParts, type SignalsParts, type SignalsRoute, signalsService } from './exchange.ts'
 import { createIdentify } from './identify.ts'
+import { createAccountPage } from './page/mount.ts'
 import { createPrograms } from './program/prepared-program.ts'
 import { programPageRoute, STYLE_PATH, sendIcon, sendStyle } from './program/program-page.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
@@ -20,17 +21,15 @@ export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
   const addressOf = createRemoteAddress(settings.trustedProxies)
   const service = signalsService(parts)
   const { app, mount } = createServiceApp(service, {
-    report: (c, answered) =>
-      onAnswered({
-        ...answered,
-        address: addressOf(c),
-        keyId: c.get('keyId') ?? null,
-        client: c.get('client') ?? null,
-      }),
+    report: (c, answered) => {
+      const [keyId, client] = [c.get('keyId') ?? null, c.get('client') ?? null]
+      if (!c.get('isUpdate')) onAnswered({ ...answered, address: addressOf(c), keyId, client })
+    },
     missing: 'no such path; /openapi.json lists what there is',
     preflight: service.headers,
   })
-  const toAnswer = createAnswers(served, addressOf)
+  const { ofKey, ofRequest } = createIdentify(parts)
+  const toAnswer = createAnswers(served, addressOf, ofRequest)
   for (const [path, routes] of byPath(SIGNALS_ROUTES)) {
     if (routes.some(({ group }) => group === 'preview')) app.use(path, forPages(parts, routes))
     mount(
@@ -39,6 +38,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
     )
   }
   // For browsers, so the document of the API does not list them.
+  app.route('/', createAccountPage(served, { addressOf, ofKey, assertMayCall }))
   mount('/program', [['GET', c => answerPreview(programPageRoute(c), addressOf(c), c, served)]])
   mount(STYLE_PATH, [['GET', sendStyle]])
   for (const path of ['/favicon.svg', '/favicon.ico']) mount(path, [['GET', sendIcon]])
@@ -55,8 +55,11 @@ const referenceOf = ({ settings: { historyBaseUrl: history } }: SignalsParts) =>
   }) as const
 
 /** What a group asks of its caller. Authorisation comes before validation: strangers learn nothing about parameters. */
-function createAnswers(parts: ServedParts, addressOf: RemoteAddress): (route: SignalsRoute) => Answer {
-  const { ofRequest: identify } = createIdentify(parts)
+function createAnswers(
+  parts: ServedParts,
+  addressOf: RemoteAddress,
+  identify: (c: Exchange) => Promise<Identity>,
+): (route: SignalsRoute) => Answer {
   return route => {
     if (route.group === 'preview') return c => answerPreview(route, addressOf(c), c, parts)
     if (route.group === 'open') return c => route.handler(c, parts)

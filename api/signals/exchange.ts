@@ -46,6 +46,9 @@ export type SignalsParts = {
   /** A new name for the history of a log. */
   readonly newEpoch: () => string
   readonly isDraining: () => boolean
+  /** The digest of OPERATOR_TOKEN: sessions that its holder's links began end with it. */
+  readonly operatorDigest: string
+  readonly pause: (ms: number) => Promise<unknown>
   /** Throws a ClockError while nothing is fired because of the clock. */
   readonly assertClock: () => Promise<void>
   readonly onAnswered: (answered: Answered) => void
@@ -125,7 +128,7 @@ export const signalsService = ({ clock, settings, onError }: SignalsParts): Serv
   toRefusal: error => toRefusal(error, onError),
 })
 
-function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
+export function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof RedisDownError)
     return new ApiError(

@@ -5,6 +5,7 @@ import { hostsOf } from '#api/operator/guard.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { sealAnchorKey, sealKey } from '#core/contract/seals.ts'
+import { digestOf } from '#signals/clients/token.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
 import { assertClock } from '#signals/redis/clock.ts'
@@ -103,7 +104,7 @@ function seal(
 
 function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
   const { order, redis, privateStore, served, clock, registering, newToken, onAnswered, onError } = open
-  const { environment } = order
+  const { environment, secrets } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
     ...{ redis, privateStore, clock, registering, limits, isDraining, onAnswered, onError },
@@ -115,6 +116,8 @@ function listenToClients(open: OpenSignals, isDraining: () => boolean, started: 
     program: served.program,
     allowedOrigins: allowedOrigins(environment),
     newEpoch: newToken,
+    operatorDigest: digestOf(secrets.operatorToken),
+    pause: sleep,
     assertClock: () => assertClock(redis, clock.now),
   })
   const { HOST, SIGNALS_PORT } = environment

@@ -4,15 +4,12 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseJson } from '#storage/json-bytes.ts'
-import { type Client, clientOfText, findClient } from '../clients/clients.ts'
+import { clientOfText, findClient } from '../clients/clients.ts'
 import { digestOf, type RandomBytes } from '../clients/token.ts'
 import { MAIN_OPERATOR, type Operator, storedOperator } from '../operators/tokens.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
-
-/** Who asks: a client, and the id of its key; null for a session that began with an operator's link. */
-export type Caller = { readonly client: Client; readonly keyId: string | null }
 
 /** Whose a session or a link is: of the holder of a key, or of a link of an operator, each with the digest of its token. */
 const holder = z.union([
@@ -33,6 +30,9 @@ export const LINK_SECONDS = 15 * 60
 /** Sessions of a client at a time: a further one ends the oldest. */
 export const MOST_SESSIONS = 20
 
+/** What the token of a link begins with. */
+export const LINK_TOKEN = 'hw_link_'
+
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')
 
 /** Makes a link that logs in once. Its token cannot be read again. Throws `not_found`, and `conflict` if the account is not active. */
@@ -49,7 +49,7 @@ export async function createLink(
       'conflict',
       `the account of '${id}' is not active, so that a link would let nobody in: activate it first, with \`highwater ops clients activate ${id}\``,
     )
-  const token = `hw_link_${textOf(random(32))}`
+  const token = LINK_TOKEN + textOf(random(32))
   const record = JSON.stringify({ client: id, holder: { operator, digest } })
   await askRedis(() => redis.set(keys.accountLinkKey(digestOf(token)), record, 'EX', LINK_SECONDS))
   return { token, expiresAtMs: nowMs + LINK_SECONDS * 1_000 }
@@ -105,24 +105,29 @@ export async function readSession(redis: Redis, token: string, mainDigest: strin
   const client = clientOf(token)
   const names = [keys.accountSessionsKey(client), keys.clientKey(client), keys.OPERATOR_TOKENS]
   const reply = await runScript(redis, READ_SCRIPT, names, digestOf(token), keys.apiKeyKey(''))
-  const [text, clientText, keyDigest, operatorText] = reply as [string, string, string, string] // the script returns texts
+  const [text, clientText, keyDigest, keyEndsMs, operatorText] = reply as Reply
   if (!(nowMs < Number.parseInt(text, 10))) return null
   const found = clientOfText(clientText, client)
   if (found === null) return null
   const { holder, csrf } = session.parse(parseJson(text.slice(text.indexOf(' ') + 1)))
   if ('keyId' in holder)
-    return keyDigest === holder.digest ? { client: found, keyId: holder.keyId, csrf } : null
+    return keyDigest === holder.digest && nowMs < Number(keyEndsMs || Number.POSITIVE_INFINITY)
+      ? { client: found, keyId: holder.keyId, csrf }
+      : null
   const issued = operatorText === '' ? null : storedOperator.parse(parseJson(operatorText)).digest
   const live = holder.operator === MAIN_OPERATOR ? mainDigest : issued
   return live === holder.digest && found.status === 'active' ? { client: found, keyId: null, csrf } : null
 }
 
+/** All texts; '' for what there is not. */
+type Reply = [session: string, client: string, keyDigest: string, keyEndsMs: string, operator: string]
+
 /** The session, its client, and what it hangs on: a key or the token of an operator. */
 const READ_SCRIPT = `${TEXT_FUNCTION}
 local session = redis.call('HGET', KEYS[1], ARGV[1])
-if not session then return {'', '', '', ''} end
+if not session then return {'', '', '', '', ''} end
 local holder = cjson.decode(string.match(session, '{.*')).holder
-local key = holder.keyId and redis.call('HGET', ARGV[2] .. holder.keyId, 'sha256')
+local key = holder.keyId and redis.call('HMGET', ARGV[2] .. holder.keyId, 'sha256', 'expires_at') or {}
 local operator = holder.operator and redis.call('HGET', KEYS[3], holder.operator)
-return {session, text(redis.call('HGETALL', KEYS[2])), key or '', operator or ''}
+return {session, text(redis.call('HGETALL', KEYS[2])), key[1] or '', key[2] or '', operator or ''}
 `

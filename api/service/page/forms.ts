@@ -158,13 +158,15 @@ export const sentBy = (fields: readonly RouteField[], given: Texts, isChange = f
       if (isChange && given[name] === undefined) return []
       if (isChange && isNullable && text === '') return [[name, null]]
       if (type === 'boolean') return [[name, text !== '']]
-      if (type === 'array') return [[name, text.split(/[\s,]+/).filter(word => word !== '')]]
+      if (type === 'array') return [[name, wordsIn(text)]]
       if (type === 'object' && (text !== '' || isChange)) return [[name, pairsOf(text)]]
       if (text === '') return []
       if (format === 'date-time') return [[name, toInstant(text)]]
       return [[name, isNumber(type) ? Number(text) : text]]
     }),
   )
+
+const wordsIn = (text: string): readonly string[] => text.split(/[\s,]+/).filter(word => word !== '')
 
 /** Lines of `Name: value`. */
 const pairsOf = (text: string): Texts =>
@@ -198,6 +200,9 @@ const WORDS: Texts = {
   scopes: 'scopes of read, fire, fire:STRATEGY, clients, everything',
   seq: 'signal',
   status: 'state',
+  filter: 'strategies, all of them if none is chosen',
+  headers: 'headers of your own',
+  expire_entries_after_s: 'entries expire after seconds',
 }
 
 /** The input of a field, filled with what is given; a secret is never shown again. */
@@ -211,6 +216,10 @@ export function inputOf(
   const label = words.charAt(0).toUpperCase() + words.slice(1)
   if (type === 'boolean')
     return html`<label title="${description}"><input type="checkbox" name="${name}" value="yes"${raw(given ? ' checked' : '')}> ${label}</label>`
+  if (type === 'array' && choices !== undefined) {
+    const chosen = wordsIn(given ?? '')
+    return html`<fieldset><legend>${label}</legend>${hidden({ [name]: '' })}${choices.map(each => html`<label><input type="checkbox" name="${name}" value="${each}"${raw(chosen.includes(each) ? ' checked' : '')}> ${each}</label>`)}</fieldset>`
+  }
   const value = name === 'secret' ? '' : (given ?? String(initial ?? ''))
   const isOptional = !isRequired && initial === undefined
   if (type === 'object')

@@ -31,8 +31,8 @@ export type Login = {
   /** The user name that password managers store with the token. */
   readonly username: string
   readonly help: Piece
-  /** A script that the login needs, if any. */
-  readonly script?: string
+  /** Whether links log in, too: a script sends the token of one. */
+  readonly hasLinks?: true
 }
 
 /** Somebody who has logged in. */
@@ -92,7 +92,7 @@ ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
 <p class="dim">${site.login.help}</p></main>`,
     {
       status: problem === null ? 200 : 401,
-      ...(site.login.script && { head: html`<script src="${site.login.script}" defer></script>` }),
+      ...(site.login.hasLinks && { head: html`<script src="${site.home}/login.js" defer></script>` }),
     },
   )
 
@@ -243,7 +243,7 @@ export const secretPage = (session: Session, { title, says }: Secret, secret: st
 
 type ShownHealth = {
   readonly enabled: boolean
-  readonly breaker: string
+  readonly breaker?: string
   readonly failing_since: string | null
   readonly paused?: boolean
 }

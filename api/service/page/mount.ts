@@ -30,7 +30,8 @@ const readFile = (name: string): string => readFileSync(new URL(import.meta.reso
 /** Charts look as on the fact sheets. */
 const STYLE = readFile('#pages/charts.css') + readFile('./browser/page.css')
 const ICON = readFile('#pages/icon.svg')
-const SCRIPT = readFile('./browser/updates.js')
+const UPDATES = readFile('./browser/updates.js')
+const LOGIN = readFile('./browser/login.js')
 
 /** The script of a page sends it as it asks for the page again: such an answer is neither logged nor counted. */
 const UPDATE_HEADER = 'x-highwater-update'
@@ -76,7 +77,8 @@ export function createPage<Parts, Who, R extends PageRoute<string, Parts, Who>, 
   app.onError((error, c) => refuse(c, error instanceof HTTPException ? foreignForm() : error))
   app.get(`${home}/style.css`, () => new Response(STYLE, { headers: fileHeaders('text/css') }))
   app.get(`${home}/icon.svg`, () => new Response(ICON, { headers: fileHeaders('image/svg+xml') }))
-  app.get(`${home}/updates.js`, () => new Response(SCRIPT, { headers: fileHeaders('text/javascript') }))
+  app.get(`${home}/updates.js`, () => new Response(UPDATES, { headers: fileHeaders('text/javascript') }))
+  app.get(`${home}/login.js`, () => new Response(LOGIN, { headers: fileHeaders('text/javascript') }))
   app.get(`${home}/login`, () => loginPage(site, null))
   app.post(`${home}/login`, OWN_SITE, async c => {
     const problem = await own.logIn(c, (await readForm(c, own.mostBytes)).token ?? '')
@@ -196,8 +198,9 @@ async function readForm(c: Exchange, mostBytes: number): Promise<Texts> {
   const media = (c.req.header('content-type') ?? '').split(';', 1)[0]
   if (media !== 'application/x-www-form-urlencoded')
     throw new ApiError('unsupported_media_type', 'expected a form: application/x-www-form-urlencoded')
-  const form = [...new URLSearchParams(await readText(c.req.raw, mostBytes))]
-  return Object.fromEntries(form.map(([name, text]) => [name, text.trim()]))
+  const form = new URLSearchParams(await readText(c.req.raw, mostBytes))
+  // What was chosen of several is a list of words.
+  return Object.fromEntries([...form.keys()].map(name => [name, form.getAll(name).join(' ').trim()]))
 }
 
 /** Redirects after a form, so that reloading does not repeat it. */

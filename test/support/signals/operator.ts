@@ -1,8 +1,10 @@
 // The operator's app for tests: a real Redis behind it, and addresses that acknowledge whatever is sent.
+import type { Hono } from 'hono'
 import type { Redis } from 'ioredis'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
+import type { ServiceEnv } from '#api/service/exchange.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { saveWebhook } from '#signals/outbox/webhooks.ts'
 import { createWebhookSecret } from '#signals/send/sign.ts'
@@ -77,30 +79,33 @@ export const ORIGIN = 'http://127.0.0.1:8082'
 
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-/** A browser without a window, on the operator's page: one cookie, and forms. */
-export function operatorBrowser(parts: OperatorParts) {
-  const app = createOperatorApp(parts)
+/** A browser without a window, on the page of a service: one cookie, and forms. */
+export function browserOn(app: Pick<Hono<ServiceEnv>, 'request'>, origin: string) {
   let cookie = ''
   const send = async (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
-    const response = await app.request(ORIGIN + path, {
+    const response = await app.request(origin + path, {
       ...init,
-      headers: { host: '127.0.0.1:8082', cookie, ...headers },
+      headers: { host: new URL(origin).host, cookie, ...headers },
     })
     cookie = response.headers.get('set-cookie')?.split(';', 1)[0] ?? cookie
     const text = await response.text()
     const csrf = /name="csrf" value="(\w+)"/.exec(text)?.[1] ?? ''
     return { status: response.status, headers: response.headers, text, csrf }
   }
-  const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {
-    const body = new URLSearchParams(fields).toString()
-    return send(path, { method: 'POST', body }, { ...FORM, origin: ORIGIN, ...headers })
-  }
   return {
     get: (path: string) => send(path),
-    post,
-    logIn: (token = TOKEN) => post('/ops/login', { token }),
+    post: (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {
+      const body = new URLSearchParams(fields).toString()
+      return send(path, { method: 'POST', body }, { ...FORM, origin, ...headers })
+    },
     cookie: () => cookie,
   }
+}
+
+/** The same on the operator's page. */
+export function operatorBrowser(parts: OperatorParts) {
+  const browser = browserOn(createOperatorApp(parts), ORIGIN)
+  return { ...browser, logIn: (token = TOKEN) => browser.post('/ops/login', { token }) }
 }
 
 /** Asks the app as the command line does. */

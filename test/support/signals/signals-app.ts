@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { createSignalsApp } from '#api/signals/app.ts'
 import type { SignalsParts, SignalsRoute } from '#api/signals/exchange.ts'
+import { digestOf } from '#signals/clients/token.ts'
 import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
 import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -36,6 +37,8 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
     registering: registerParts(redis, () => NOW_MS + clock.ms),
     newEpoch: () => 'first-epoch',
     isDraining: () => false,
+    operatorDigest: digestOf('the token of an operator'),
+    pause: async () => {},
     assertClock: async () => {},
     onAnswered: () => {},
     onError: error => errors.push(error),

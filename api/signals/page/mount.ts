@@ -1,0 +1,93 @@
+// The page for subscribers: who has logged in, and that what it does is done by the keyed routes, as that client.
+import type { Hono } from 'hono'
+import { getCookie, setCookie } from 'hono/cookie'
+import type { Identity } from '#signals/clients/clients.ts'
+import { digestOf } from '#signals/clients/token.ts'
+import { endpointsOf } from '#signals/outbox/webhooks.ts'
+import {
+  beginSession,
+  endSession,
+  LINK_TOKEN,
+  readSession,
+  SESSION_SECONDS,
+  useLink,
+} from '#signals/subscribers/sessions.ts'
+import type { Exchange, ServiceEnv } from '../../service/exchange.ts'
+import { createGuessDelay } from '../../service/guessing.ts'
+import { cookieOptions, createPage } from '../../service/page/mount.ts'
+import type { RemoteAddress } from '../../service/remote-address.ts'
+import { type ServedParts, toRefusal } from '../exchange.ts'
+import { type Caller, type KeyedRoute, MOST_KEYED_BYTES } from '../keyed-route.ts'
+import { ACCOUNT_FORMS, ACCOUNT_SITE, type Session } from './forms.ts'
+import { VIEWS } from './views.ts'
+
+const COOKIE = 'highwater_account'
+
+type Access = {
+  readonly addressOf: RemoteAddress
+  /** The owner of a key, or null. */
+  ofKey(c: Exchange, key: string): Promise<Identity | null>
+  /** Throws if a client may not call a group of routes. */
+  assertMayCall(group: KeyedRoute['group'], client: Caller['client']): void
+}
+
+export function createAccountPage(parts: ServedParts, access: Access): Hono<ServiceEnv> {
+  const { redis } = parts
+  const cookie = (c: Exchange, value: string, maxAge: number): void =>
+    setCookie(c, COOKIE, value, { ...cookieOptions(c, ACCOUNT_SITE), maxAge })
+  const delay = createGuessDelay(parts, 'too many wrong keys: wait a second, and check that the key is whole')
+  return createPage<ServedParts, Caller, KeyedRoute, Session>({
+    ...{ site: ACCOUNT_SITE, forms: ACCOUNT_FORMS, parts, mostBytes: MOST_KEYED_BYTES },
+    views: Object.fromEntries(
+      Object.entries(VIEWS).map(([path, { content, ...view }]) => [
+        path,
+        { ...view, content: (asked, session) => content(asked, parts, session) },
+      ]),
+    ),
+    toRefusal: error => toRefusal(error, parts.onError),
+    logIn: async (c, given) => {
+      const token = await logIn(c, given, parts, access)
+      if (token === null) await delay(access.addressOf(c))
+      else cookie(c, token, SESSION_SECONDS)
+      return token === null ? 'That is neither a live key nor a link that was not used yet.' : null
+    },
+    readSession: async c => {
+      const found = await sessionOf(getCookie(c, COOKIE) ?? '', parts)
+      if (found === null) return null
+      const { client, keyId, csrf } = found
+      c.set('client', client.id)
+      const endpoints = await endpointsOf(redis, client.id)
+      return { site: ACCOUNT_SITE, csrf, name: client.id, who: { client, keyId }, endpoints }
+    },
+    end: async c => {
+      await endSession(redis, getCookie(c, COOKIE) ?? '')
+      cookie(c, '', 0)
+    },
+    act: (c, route, _, { who }) => {
+      access.assertMayCall(route.group, who.client)
+      return route.act(c, parts, who)
+    },
+    mayConfirm: async (_, { group }, { who }) => {
+      access.assertMayCall(group, who.client)
+      return true
+    },
+    pageOf: path => (path.startsWith('/account/endpoints') ? '/account/endpoints' : '/account/deliveries'),
+  })
+}
+
+const sessionOf = (token: string, { redis, operatorDigest, clock }: ServedParts) =>
+  readSession(redis, token, operatorDigest, clock.now())
+
+/** The token of a new session for a key or a link; null if it is neither, or ended with what it hangs on. */
+async function logIn(c: Exchange, given: string, parts: ServedParts, { ofKey }: Access) {
+  const { redis, registering, clock } = parts
+  const begin = (client: string, holder: Parameters<typeof beginSession>[2]) =>
+    beginSession(redis, client, holder, registering.drawBytes, clock.now())
+  if (!given.startsWith(LINK_TOKEN)) {
+    const found = await ofKey(c, given)
+    return found && begin(found.client.id, { keyId: found.keyId, digest: digestOf(given) })
+  }
+  const link = await useLink(redis, given)
+  const token = link && (await begin(link.client, link.holder))
+  return token !== null && (await sessionOf(token, parts)) !== null ? token : null
+}

@@ -1,0 +1,245 @@
+// The views of the page for subscribers. Each is of the client that has logged in: no address names one.
+import { html } from 'hono/html'
+import type { z } from 'zod'
+import { listKeys } from '#signals/clients/api-keys.ts'
+import { DEFAULT_ENDPOINT, MOST_ENDPOINTS } from '#signals/outbox/destination.ts'
+import { accountFor } from '#signals/outbox/resend.ts'
+import { toOwnDelivery } from '#signals/subscribers/deliveries.ts'
+import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
+import { readNotices } from '#signals/subscribers/notices.ts'
+import { readSealState } from '#signals/views/overview.ts'
+import { readHours, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import {
+  attemptsTable,
+  dayCharts,
+  deliveriesTable,
+  PRECISE,
+  searchDeliveries,
+} from '../../service/page/deliveries.ts'
+import {
+  cards,
+  counted,
+  duration,
+  type Figure,
+  moment,
+  type Piece,
+  section,
+  statusOf,
+  type Texts,
+  table,
+  toned,
+  webhookWord,
+} from '../../service/page/layout.ts'
+import type { ServedParts } from '../exchange.ts'
+import { explainOwn, ownDeliveriesQuery } from '../routes/deliveries.ts'
+import { offers, type Session } from './forms.ts'
+
+type View = {
+  readonly tab: string
+  readonly names?: string
+  readonly content: (asked: Texts, parts: ServedParts, session: Session) => Promise<Piece>
+}
+
+export const VIEWS: Readonly<Record<string, View>> = {
+  '/account': { tab: 'State', content: statePage },
+  '/account/deliveries': { tab: 'Deliveries', content: deliveriesPage },
+  '/account/deliveries/:seq': { tab: 'Deliveries', names: 'Signal ', content: signalPage },
+  '/account/why': { tab: 'Deliveries', content: signalPage },
+  '/account/notices': { tab: 'Notices', content: noticesPage },
+  '/account/endpoints': { tab: 'Endpoints', content: endpointsPage },
+}
+
+type Endpoint = Awaited<ReturnType<typeof readOwnEndpoints>>[number]
+
+async function statePage(_: Texts, parts: ServedParts, { who: { client } }: Session): Promise<Piece> {
+  const { redis, registering, clock } = parts
+  const [endpoints, keys, day] = await Promise.all([
+    readOwnEndpoints(registering, client.id),
+    listKeys(redis, client.id),
+    readHours(redis, clock.now(), client.id),
+  ])
+  return html`<h1>${client.id} <span>${client.tier}</span></h1>
+${client.status === 'active' ? '' : html`<p class="panel bad" role="alert">Your account is not active: nothing is sent, and signals cannot be pulled. The operator activates it.</p>`}
+${cards(await numberCards(parts, client, endpoints))}
+<h2>Endpoints</h2>
+${endpointsTable(endpoints, clock.now())}
+<h2>Deliveries of the last 24 hours</h2>
+${dayCharts(day)}
+<h2>Keys</h2>
+${table(
+  ['Key', 'Made (UTC)', 'Confirmed (UTC)', 'Last used (UTC)', 'Ends (UTC)'],
+  keys.map(key => [
+    html`<code>hw_live_${key.id}…</code>`,
+    moment(key.created_at),
+    key.confirmed_at === null ? 'not yet' : moment(key.confirmed_at),
+    key.last_used_at === null ? 'never' : moment(key.last_used_at),
+    key.expires_at === null ? 'never' : moment(key.expires_at),
+  ]),
+  'No key yet: the operator issues one.',
+)}
+<h2>What you see</h2>
+<div class="panel">${client.aliases.length === 0 ? 'No strategy yet' : client.aliases.join(', ')}${client.program ? ', and the accumulation program' : ''}.</div>`
+}
+
+/** Numbers that are listed; the page of deliveries finds the others. */
+const MOST_NUMBERS = 20
+
+async function numberCards(
+  { redis, settings, clock }: ServedParts,
+  { id }: Session['who']['client'],
+  endpoints: readonly Endpoint[],
+): Promise<readonly Figure[]> {
+  const [account, newest, seals] = await Promise.all([
+    accountFor(redis, id, null, null),
+    recentDeliveries(redis, { client: id, status: 'delivered', limit: 1 }),
+    readSealState(redis, clock.now()),
+  ])
+  const [last] = await showDeliveries(redis, newest.rows.slice(0, 1))
+  const onTheWay = new Set(account.owed)
+  const gaps = account.missing.filter(seq => !onTheWay.has(seq))
+  const links = gaps.slice(-MOST_NUMBERS).map((seq, i) => html`${i === 0 ? '' : ', '}${signalLink(seq)}`)
+  const more = gaps.length > MOST_NUMBERS ? `, and ${gaps.length - MOST_NUMBERS} before them` : ''
+  const check = settings.historyBaseUrl
+  return [
+    [
+      'Last acknowledged',
+      last ? signalLink(last.seq) : '–',
+      last ? html`${moment(last.settled_at)} UTC` : '',
+    ],
+    ['Waiting', account.owed.length, 'deliveries that are still to come'],
+    endpoints.length === 0
+      ? ['Gaps', '–', 'without an endpoint you pull']
+      : [
+          'Gaps',
+          gaps.length === 0 ? toned('good', 'none') : toned('bad', gaps.length),
+          gaps.length === 0
+            ? `numbers ${account.from} to ${account.to}`
+            : html`not acknowledged: ${links}${more}`,
+        ],
+    [
+      'Newest seal',
+      seals?.n ?? '–',
+      html`${seals?.age_seconds == null ? '' : `ended ${duration(seals.age_seconds * 1_000)} ago`}${check === null ? '' : html` <a href="${check}/check">Check it</a>`}`,
+    ],
+  ]
+}
+
+const signalLink = (seq: number): Piece => html`<a href="/account/deliveries/${seq}">${seq}</a>`
+
+const endpointsTable = (endpoints: readonly Endpoint[], nowMs: number): Piece =>
+  table(
+    ['Endpoint', 'State', 'Last success (UTC)', '#Failures in a row', 'Next attempt (UTC)', '#Waiting'],
+    endpoints.map(each => [
+      html`<a href="/account/endpoints#${each.endpoint}">${each.endpoint}</a>`,
+      webhookWord(each),
+      moment(each.last_success_at),
+      each.failures,
+      each.next_attempt_at !== null && Date.parse(each.next_attempt_at) <= nowMs
+        ? 'now'
+        : moment(each.next_attempt_at),
+      each.owed,
+    ]),
+    'None yet, so you pull. The tab Endpoints sets the first one.',
+  )
+
+/** Of the table of deliveries, what this page has. */
+const columnsOf = (session: Session) => ({
+  signal: signalLink,
+  to: [['Endpoint', ({ endpoint }: { readonly endpoint: string }) => endpoint]] as const,
+  offer: ({ endpoint, seq }: { readonly endpoint: string; readonly seq: number }) =>
+    offers(session, 'delivery', { endpoint, from: `${seq}`, to: `${seq}` }),
+})
+
+async function deliveriesPage(asked: Texts, { redis, clock }: ServedParts, session: Session): Promise<Piece> {
+  const { client } = session.who
+  const read = async (filter: z.output<typeof ownDeliveriesQuery>) => {
+    const { rows, next } = await recentDeliveries(redis, { ...filter, client: client.id })
+    return { rows: (await showDeliveries(redis, rows)).map(toOwnDelivery), next }
+  }
+  const search = await searchDeliveries(
+    {
+      ...{ path: '/account/deliveries', query: ownDeliveriesQuery, read },
+      choices: { endpoint: session.endpoints, alias: client.aliases },
+    },
+    asked,
+  )
+  const resend = offers(session, 'deliveries', { from: '1' })
+  return html`<h1>Deliveries</h1>
+<form method="get" action="/account/why" class="fields"><label>Why did I not get signal <input type="number" name="seq" min="1" required></label><button class="quiet">Explain</button></form>
+${search.form}
+${deliveriesTable(columnsOf(session), search.rows, clock.now(), [PRECISE], search.problem ?? 'No delivery matches. The field above says why you did not get a signal.')}
+${search.older}
+${resend === '' ? '' : section('Send again', html`${offers(session, 'given up', { from: '1', only: 'exhausted' })}${resend}`)}`
+}
+
+async function signalPage({ seq = '' }: Texts, { redis }: ServedParts, session: Session): Promise<Piece> {
+  const signal = await explainOwn({ seq }, redis, session.who.client)
+  const attempts = signal.endpoints.flatMap(({ endpoint, attempts }) =>
+    attempts.map(each => [endpoint, each] as const),
+  )
+  return html`<h1>Signal ${signal.seq} <span>${signal.alias}</span></h1>
+<p class="dim">In the log since ${moment(signal.fired_at, true)} UTC</p>
+<h2>Deliveries</h2>
+${table(
+  ['Endpoint', 'State', '', '~What became of it'],
+  signal.endpoints.map(({ endpoint, delivery, why }) => [
+    endpoint,
+    delivery === null ? toned('dim', 'not sent') : statusOf(delivery),
+    delivery === null ? '' : columnsOf(session).offer(delivery),
+    why,
+  ]),
+  'None.',
+)}
+<h2>Attempts</h2>
+${attemptsTable('Endpoint', attempts)}`
+}
+
+async function endpointsPage(_: Texts, { registering }: ServedParts, session: Session): Promise<Piece> {
+  const endpoints = await readOwnEndpoints(registering, session.who.client.id)
+  const hasDefault = endpoints.some(({ endpoint }) => endpoint === DEFAULT_ENDPOINT)
+  const first = offers(session, 'new endpoint', { endpoint: DEFAULT_ENDPOINT })
+  const further = offers(session, 'new endpoint')
+  return html`<h1>Endpoints</h1>
+${endpoints.map(each => endpointPanel(session, each))}
+${hasDefault ? '' : section('Set your endpoint', html`<p>Where are signals sent? The address is sent a signed test now, and is kept if it acknowledges it with 2xx.</p>${first}`)}
+${
+  !hasDefault || endpoints.length >= MOST_ENDPOINTS
+    ? html`<p class="dim">${counted(endpoints.length, 'endpoint')} of ${MOST_ENDPOINTS} at most.</p>`
+    : section('Add an endpoint', further)
+}`
+}
+
+function endpointPanel(session: Session, state: Endpoint): Piece {
+  const { endpoint, host, owed, failing_since, set_at, set_by_key, disabled_why, filter, header_names } =
+    state
+  const { expire_entries_after_s: expiry, last_success_at, paused } = state
+  const lines: readonly (Piece | string)[] = [
+    filter === null ? 'all strategies that you see' : `the strategies ${filter.join(', ')}`,
+    expiry === null ? 'no entry expires' : `an entry expires after ${duration(expiry * 1_000)}`,
+    header_names.length === 0 ? 'no headers of your own' : `your headers ${header_names.join(', ')}`,
+  ]
+  const given = { endpoint, filter: filter?.join(' ') ?? '', expire_entries_after_s: `${expiry ?? ''}` }
+  return html`<h2 id="${endpoint}">${endpoint} <span>${host}</span></h2>
+<div class="panel">${webhookWord(state)}, waiting: ${counted(owed, 'delivery')}, last success ${moment(last_success_at)}${
+    failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
+  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${set_by_key === null ? 'the operator or a link' : html`key <code>${set_by_key}</code>`}`}<br>
+<span class="dim">Is sent ${lines.map((line, i) => html`${i === 0 ? '' : '; '}${line}`)}.</span>${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
+${offers(session, 'endpoint', { endpoint, paused: paused ? '' : 'yes' }, state)}
+<details><summary>Change it</summary>${offers(session, 'settings of an endpoint', given, state)}</details></div>`
+}
+
+async function noticesPage(_: Texts, { redis }: ServedParts, { who }: Session): Promise<Piece> {
+  return html`<h1>Notices</h1>
+<p class="dim">What you should know of your endpoints and keys, newest first. Your other endpoints are sent each, too.</p>
+${table(
+  ['At (UTC)', 'What', 'Endpoint', 'Key', '~Why'],
+  (await readNotices(redis, who.client.id)).map(({ at, event, endpoint, key_id, reason }) => [
+    moment(at),
+    event.replaceAll('_', ' '),
+    endpoint ?? '–',
+    key_id ?? '–',
+    reason,
+  ]),
+  'None.',
+)}`
+}

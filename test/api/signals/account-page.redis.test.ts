@@ -1,0 +1,316 @@
+// The page for subscribers in process, without scripts: who sees it, what ends a session, and that it is of one client alone.
+import { beforeEach, expect, test } from 'vitest'
+import { MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/service/guessing.ts'
+import { createSignalsApp } from '#api/signals/app.ts'
+import type { SignalsParts } from '#api/signals/exchange.ts'
+import { ACCOUNT_FORMS } from '#api/signals/page/forms.ts'
+import { VIEWS } from '#api/signals/page/views.ts'
+import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
+import { suspendClient } from '#signals/clients/clients.ts'
+import { digestOf } from '#signals/clients/token.ts'
+import { drainDestination } from '#signals/delivery/deliver.ts'
+import { issueToken, listOperators, mainOperator, revokeToken } from '#signals/operators/tokens.ts'
+import { readDelivery } from '#signals/outbox/outbox.ts'
+import { removeWebhook } from '#signals/outbox/webhooks.ts'
+import { accountLinkKey, accountSessionsKey, HEAD, LOG, OUTBOX_PREFIX } from '#signals/redis/keys.ts'
+import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
+import { createLink, LINK_SECONDS, MOST_SESSIONS } from '#signals/subscribers/sessions.ts'
+import { madeWorld, relayAll } from '../../support/signals/delivery.ts'
+import { browserOn } from '../../support/signals/operator.ts'
+import { settleAs } from '../../support/signals/operator-scene.ts'
+import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { signalsParts } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
+
+const ORIGIN = 'http://signals.test'
+const HOUR_MS = 3_600_000
+const MAIN = mainOperator('the token of an operator')
+const random = seededBytes('account page')
+
+let acme: Awaited<ReturnType<typeof addClient>>
+
+useRedis()
+beforeEach(async () => {
+  acme = await addClient(redis, 'acme', ['alder', 'birch'], random)
+})
+
+/** A browser on an app of its own, whose clock the test moves. */
+function open(changes: Partial<SignalsParts> = {}) {
+  const { parts: made, clock } = signalsParts(redis, changes)
+  const parts = { ...made, registering: { ...made.registering, drawBytes: random } }
+  const browser = browserOn(createSignalsApp(parts), ORIGIN)
+  const logIn = (token: string) => browser.post('/account/login', { token })
+  return { ...browser, logIn, clock, parts, isIn: async () => (await browser.get('/account')).status === 200 }
+}
+
+async function loggedIn(token = acme.token) {
+  const browser = open()
+  expect((await browser.logIn(token)).headers.get('location')).toBe('/account')
+  return browser
+}
+
+test('a key logs in to the page for subscribers, with a cookie of this site and path alone that has no key, and a stranger is sent to the login', async () => {
+  const page = open()
+  const stranger = await page.get('/account/endpoints')
+  expect([stranger.status, stranger.headers.get('location')]).toEqual([303, '/account/login'])
+  const { headers } = await page.logIn(acme.token)
+  const [value = '', ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
+  expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=28800', 'Path=/account', 'SameSite=Strict'])
+  expect(value).not.toContain(acme.token)
+  const behind = await page.post('/account/login', { token: acme.token }, { 'x-forwarded-proto': 'https' })
+  expect(behind.headers.get('set-cookie')).toContain('; Secure')
+  for (const path of Object.keys(VIEWS).map(path => path.replace(':seq', '1'))) {
+    await fire(redis, path, 'alder')
+    const shown = await page.get(path === '/account/why' ? `${path}?seq=1` : path)
+    expect([path, shown.status, shown.headers.get('cache-control')]).toEqual([path, 200, 'no-store'])
+    expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(shown.text.match(/<script[^>]*>/g)).toEqual(['<script src="/account/updates.js" defer>'])
+  }
+})
+
+test('a link of an operator logs in once, of two posts one, for 15 minutes, and stands nowhere in Redis', async () => {
+  const { token, expiresAtMs } = await createLink(redis, 'acme', MAIN, random, NOW_MS)
+  expect(expiresAtMs).toBe(NOW_MS + 15 * 60_000)
+  expect(await redis.ttl(accountLinkKey(digestOf(token)))).toBe(LINK_SECONDS)
+  expect(
+    JSON.stringify([await redis.keys('*'), await redis.get(accountLinkKey(digestOf(token)))]),
+  ).not.toContain(token)
+  const browsers = [open(), open()]
+  const answers = await Promise.all(browsers.map(({ logIn }) => logIn(token)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([303, 401])
+  expect((await open().logIn(token)).text).toContain('nor a link that was not used yet')
+  await suspendClient(redis, 'acme')
+  await expect(createLink(redis, 'acme', MAIN, random, NOW_MS)).rejects.toThrow('ops clients activate acme')
+})
+
+test('wrong keys on the page for subscribers are delayed if they are too many of one address, and the right one never is', async () => {
+  const pauses: number[] = []
+  const page = open({ pause: async ms => void pauses.push(ms) })
+  for (let i = 0; i < MOST_WRONG_TOKENS; i++) expect((await page.logIn(`hw_live_${i}`)).status).toBe(401)
+  expect(pauses).toEqual([])
+  expect([(await page.logIn('hw_link_x')).status, (await page.logIn(acme.token)).status]).toEqual([401, 303])
+  expect(pauses).toEqual([WRONG_TOKEN_DELAY_MS])
+})
+
+const linkOf = async (name: string) => {
+  const operator = name === MAIN.name ? MAIN : (await listOperators(redis)).find(each => each.name === name)!
+  return (await createLink(redis, 'acme', operator, random, NOW_MS)).token
+}
+
+type Page = ReturnType<typeof open>
+
+test.each<readonly [what: string, begin: () => Promise<string>, end: (page: Page) => unknown]>([
+  ['a key after eight hours', async () => acme.token, ({ clock }) => (clock.ms = 8 * HOUR_MS)],
+  ['a key that is revoked', async () => acme.token, () => revokeKey(redis, acme.keyId)],
+  [
+    'a key at its end',
+    async () => (await issueKey(redis, 'acme', random, NOW_MS, NOW_MS + HOUR_MS)).token,
+    ({ clock }) => (clock.ms = HOUR_MS),
+  ],
+  ['a link whose account is suspended', () => linkOf(MAIN.name), () => suspendClient(redis, 'acme')],
+  ['a link of an operator whose token is revoked', () => linkOf('jane'), () => revokeToken(redis, 'jane')],
+  [
+    'a link of an operator with another token of the same name',
+    () => linkOf('jane'),
+    async () => {
+      await revokeToken(redis, 'jane')
+      await issueToken(redis, 'jane', ['clients'], random, NOW_MS)
+    },
+  ],
+])('a session of %s ends at once, and no other one of the client does', async (_, begin, end) => {
+  await issueToken(redis, 'jane', ['clients'], random, NOW_MS)
+  const page = await loggedIn(await begin())
+  const other = await loggedIn((await issueKey(redis, 'acme', random, NOW_MS).catch(() => acme)).token)
+  expect([await page.isIn(), await other.isIn()]).toEqual([true, true])
+  const { csrf } = await page.get('/account/endpoints')
+  await end(page)
+  expect([await page.isIn(), await other.isIn()]).toEqual([false, true])
+  expect((await page.post('/account/resend', { csrf, from: '1' })).status).toBe(401)
+})
+
+test('a session on the page for subscribers ends with its logout, for a copy of its cookie too, with another OPERATOR_TOKEN, and as the oldest of too many', async () => {
+  const page = await loggedIn()
+  const copied = page.cookie()
+  const { csrf } = await page.get('/account')
+  expect((await page.post('/account/logout', { csrf: `${csrf}x` })).status).toBe(403)
+  await page.post('/account/logout', { csrf })
+  const app = createSignalsApp(signalsParts(redis).parts)
+  expect((await app.request(`${ORIGIN}/account`, { headers: { cookie: copied } })).status).toBe(303)
+  const linked = await loggedIn(await linkOf(MAIN.name))
+  const changed = createSignalsApp(signalsParts(redis, { operatorDigest: digestOf('another one') }).parts)
+  expect((await changed.request(`${ORIGIN}/account`, { headers: { cookie: linked.cookie() } })).status).toBe(
+    303,
+  )
+  const later = open()
+  later.clock.ms = 1
+  for (let i = 0; i < MOST_SESSIONS; i++) await later.logIn(acme.token)
+  expect([await linked.isIn(), await redis.hlen(accountSessionsKey('acme'))]).toEqual([false, MOST_SESSIONS])
+  for (const cookie of ['highwater_account=acme.x', 'highwater_account=', 'highwater_account=__proto__.x'])
+    expect((await app.request(`${ORIGIN}/account`, { headers: { cookie } })).status).toBe(303)
+})
+
+test('a form without the token of its session, or from another site, changes nothing of an endpoint', async () => {
+  const page = await loggedIn()
+  const { csrf } = await page.get('/account/endpoints')
+  const set = (fields: Record<string, string>, headers = {}) =>
+    page.post('/account/endpoints/default/put', { url: 'https://example.org/in', ...fields }, headers)
+  expect((await set({})).status).toBe(403)
+  expect((await set({ csrf: (await (await loggedIn()).get('/account')).csrf })).status).toBe(403)
+  expect((await set({ csrf }, { origin: 'https://evil.example.org' })).status).toBe(403)
+  expect((await open().post('/account/endpoints/default/put', { csrf })).status).toBe(401)
+  expect((await page.get('/account')).text).toContain('None yet, so you pull.')
+})
+
+const HOOK = 'https://hooks.example.org/token-of-mine'
+
+/** Sets an endpoint, for which the name is an input unless it is the first one. */
+async function setEndpoint(page: Page, endpoint: string, url = HOOK) {
+  const { csrf } = await page.get('/account/endpoints')
+  if (endpoint === 'default') return page.post('/account/endpoints/default/put', { csrf, url })
+  const fields = { csrf, url, endpoint }
+  const sent = await page.post('/account/endpoints/-/put', fields)
+  expect([sent.status, sent.headers.get('location')]).toEqual([307, `/account/endpoints/${endpoint}/put`])
+  return page.post(`/account/endpoints/${endpoint}/put`, fields)
+}
+
+/** Whatever is owed is acknowledged. */
+async function deliverAll(clock: Page['clock']) {
+  const world = madeWorld(redis)
+  world.clock.ms = NOW_MS + clock.ms
+  for (const destination of await relayAll(redis, () => world.clock.ms))
+    await drainDestination(world.parts, destination, 'fast')
+  return world.sent
+}
+
+test('a new subscriber sets an endpoint, tests it and reads that the test was delivered, from the link of an operator on and without scripts', async () => {
+  const page = await loggedIn(await linkOf(MAIN.name))
+  expect((await page.get('/account/endpoints')).text).toMatch(
+    /Set your endpoint.*action="\/account\/endpoints\/default\/put"/s,
+  )
+  const set = await setEndpoint(page, 'default')
+  expect(set.text).toMatch(/The secret of the endpoint.*whsec_.*shown this once/s)
+  const { csrf, text } = await page.get('/account/endpoints')
+  for (const part of ['>healthy<', 'hooks.example.org', 'Fire a test']) expect(text).toContain(part)
+  expect(text).not.toMatch(/token-of-mine|whsec_[\w+/]{20}/)
+  const fired = await page.post('/account/endpoints/default/test', { csrf })
+  const [path, note] = fired.headers.get('location')!.split('?')
+  expect([path, note]).toEqual([expect.stringMatching(/^\/account\/deliveries\/\d+$/), 'note=test_endpoint'])
+  const [sent] = await deliverAll(page.clock)
+  expect(sent?.url).toBe(HOOK)
+  const shown = (await page.get(`${path}?${note}`)).text
+  for (const part of ['A test signal was fired', '>delivered<', 'delivered at 2026-11-21T', '"good">200<'])
+    expect(shown).toContain(part)
+  const state = (await page.get('/account')).text
+  for (const part of ['"good">healthy<', '"good">none<', `hw_live_${acme.keyId}`, 'alder, birch'])
+    expect(state).toContain(part)
+})
+
+test('the settings of an endpoint are changed by forms that send what they have alone, and a field left empty is none', async () => {
+  const page = await loggedIn()
+  for (const name of ['default', 'backup']) expect((await setEndpoint(page, name)).status).toBe(200)
+  const { csrf } = await page.get('/account/endpoints')
+  const patch = (fields: Record<string, string>) =>
+    page.post('/account/endpoints/backup/patch', { csrf, ...fields })
+  const stateOf = async () => {
+    const { registering } = page.parts
+    return (await readOwnEndpoints(registering, 'acme')).find(({ endpoint }) => endpoint === 'backup')
+  }
+  await patch({ filter: 'alder', expire_entries_after_s: '300' })
+  expect(await stateOf()).toMatchObject({ filter: ['alder'], expire_entries_after_s: 300, paused: false })
+  const asked = await patch({ headers: 'Authorization: Bearer a:b\nX-Team: 7' })
+  expect(asked.text).toContain('Replace the headers of the endpoint backup?')
+  await patch({ headers: 'Authorization: Bearer a:b\nX-Team: 7', confirm: 'yes' })
+  expect(await stateOf()).toMatchObject({ header_names: ['Authorization', 'X-Team'], filter: ['alder'] })
+  await patch({ paused: 'yes', confirm: 'yes' })
+  const { text } = await page.get('/account/endpoints')
+  for (const part of ['>paused<', 'Authorization, X-Team', 'value="alder" checked', 'after 5.0 min'])
+    expect(text).toContain(part)
+  expect(text).not.toContain('Bearer')
+  await patch({ paused: '' })
+  await patch({ filter: '', expire_entries_after_s: '' })
+  await patch({ headers: '', confirm: 'yes' })
+  const none = { filter: null, expire_entries_after_s: null, header_names: [], paused: false }
+  expect(await stateOf()).toMatchObject(none)
+  const refused = await patch({ filter: 'elm', expire_entries_after_s: '' })
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('entitled to')])
+})
+
+test('what was given up is counted, and sent again once that is confirmed, and a number that was never sent says why', async () => {
+  const page = await loggedIn()
+  await setEndpoint(page, 'default')
+  for (const id of ['a', 'b', 'c']) await fire(redis, id, id === 'c' ? 'elm' : 'alder')
+  await relayAll(redis, () => NOW_MS)
+  const [first, second, unseen] = (await redis.xrevrange(LOG, '+', '-', 'COUNT', 3))
+    .map(([id]) => Number.parseInt(id, 10))
+    .reverse()
+  for (const seq of [first!, second!]) await settleAs(redis, seq, 'acme', 'exhausted', 1)
+  const { csrf, text } = await page.get('/account/deliveries?status=exhausted&endpoint=default')
+  expect(text.match(/>given up<\/span>/g)).toHaveLength(2)
+  const again = { csrf, from: '1', only: 'exhausted', fired_from: '2026-11-21T00:00' }
+  expect((await page.post('/account/resend', again)).text).toContain('Send 2 signals again?')
+  expect((await page.get('/account')).text).toMatch(/"bad">2<.*not acknowledged/s)
+  const sent = await page.post('/account/resend', { ...again, confirm: 'yes' })
+  expect(sent.headers.get('location')).toBe('/account/deliveries?note=resend')
+  expect((await readDelivery(redis, first!, 'acme'))?.status).toBe('owed')
+  expect((await page.get(`/account/why?seq=${unseen}`)).status).toBe(404)
+  expect((await page.get(`/account/why?seq=${first}`)).text).toContain('waiting')
+  expect((await page.get('/account/why?seq=x')).status).toBe(422)
+})
+
+test('no view and no form of the page for subscribers answers otherwise to the names and numbers of another client than to those that nobody has, or changes anything of it', async () => {
+  const victim = await addClient(redis, 'victim', ['alder'], random)
+  const theirs = await loggedIn(victim.token)
+  for (const name of ['default', 'vault']) await setEndpoint(theirs, name, 'https://private.example.net/x')
+  const { csrf: theirCsrf } = await theirs.get('/account')
+  await theirs.post('/account/endpoints/vault/test', { csrf: theirCsrf })
+  const seq = Number((await redis.hget(HEAD, 'seq')) ?? 0)
+  await deliverAll(theirs.clock)
+  const page = await loggedIn()
+  await setEndpoint(page, 'default')
+  const { csrf } = await page.get('/account')
+  const before = await everythingOf('victim')
+  const answers = async (endpoint: string, number: number) => {
+    const fill = (path: string) =>
+      path.replaceAll(/[:{](endpoint|seq)\}?/g, (_, name) => (name === 'seq' ? `${number}` : endpoint))
+    const query = `seq=${number}&endpoint=${endpoint}`
+    const found: [string, number, string][] = []
+    const note = ({ status, text, headers }: Awaited<ReturnType<Page['get']>>, path: string) => {
+      const said = text + (headers.get('location') ?? '')
+      found.push([
+        path,
+        status,
+        said
+          .replaceAll(endpoint, 'NAME')
+          .replaceAll(RegExp(`(value="|Signal |signal |=)${number}\\b`, 'g'), '$1N')
+          .replaceAll(/whsec_[\w+/=]+/g, 'SECRET'),
+      ])
+    }
+    for (const path of Object.keys(VIEWS)) note(await page.get(`${fill(path)}?${query}`), path)
+    for (const { path } of ACCOUNT_FORMS.forms) {
+      const fields = { csrf, endpoint, from: `${number}`, to: `${number}`, url: HOOK, confirm: 'yes' }
+      note(await page.post(fill(path), fields), path)
+      await removeWebhook(redis, `acme/${endpoint}`)
+    }
+    return found
+  }
+  const own = await answers('vault', seq)
+  expect(own).toEqual(await answers('nobodys', 987_654))
+  expect(own.length).toBe(Object.keys(VIEWS).length + ACCOUNT_FORMS.forms.length)
+  for (const [, , text] of own) expect(text).not.toMatch(/victim|private\.example|TEST-INSTRUMENT/)
+  expect(await everythingOf('victim')).toEqual(before)
+})
+
+/** Every record in whose key a client is, and every delivery to it. */
+async function everythingOf(client: string) {
+  const names = (await redis.keys('*')).sort()
+  const own = names.filter(name => name.includes(client))
+  const records = await Promise.all(
+    own.map(async name => [name, (await redis.dumpBuffer(name)).toString('hex')]),
+  )
+  const outboxes = await Promise.all(
+    names
+      .filter(name => name.startsWith(OUTBOX_PREFIX))
+      .map(async name => Object.entries(await redis.hgetall(name))),
+  )
+  return [records, outboxes.flat().filter(([destination]) => destination.startsWith(client))]
+}
