@@ -206,6 +206,7 @@ async function signalsService() {
     ...{ plain: sign([fresh!]), rotated: sign([fresh!, old!]) },
     ...{ stale: sign([fresh!], 3_600_000), early: sign([fresh!], -3_600_000) },
     strange: sign([fresh!], 0, '{"seq":"7"}'),
+    notice: sign([fresh!], 0, '{"event":"endpoint_failing","endpoint":"backup"}'),
   }
   return { url: service.url, token: service.token, deliveries }
 }

@@ -10,7 +10,7 @@ import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .seals import Read, check_seals
 from .transport import Answer, HighwaterError, Transport, replace
@@ -54,7 +54,8 @@ class Signals:
 
         It ends after the newest signal, or pulls again every `poll` seconds for ever, `page` signals per request. A new
         epoch means that the log was restored: everything after `since` is pulled again, and the signals that this
-        iterator has passed are left out. If it raises, begin again after the last number that you processed. With `poll` it
+        iterator has passed are left out. `expired` names the endpoints that an entry was too old to be sent
+        to. If it raises, begin again after the last number that you processed. With `poll` it
         also calls check_seals() at first and every 12 minutes, on a thread: `seal_mismatch` is raised, any other error is a
         warning.
         """
@@ -68,6 +69,7 @@ class Signals:
             while path is not None:
                 page_of = self._transport.get(path)
                 answer = page_of.json()
+                expired = {row["seq"]: row["endpoints"] for row in answer.get("meta", {}).get("expired", ())}
                 for signal, text in zip(answer["data"], _texts_of(page_of)):
                     last = signal["seq"]
                     if self._seals:
@@ -75,7 +77,7 @@ class Signals:
                     self._last = last
                     if signal["signal_id"] not in passed:
                         passed.add(signal["signal_id"])
-                        yield signal
+                        yield {**signal, "expired": expired[last]} if last in expired else signal
                 path = answer["links"].get("next")
             if poll is None:
                 return
@@ -143,14 +145,19 @@ def _texts_of(page: Answer) -> Iterator[str]:
 
 
 def verify_webhook(
-    headers: Mapping[str, str], body: bytes, secret: str | Sequence[str], *, tolerance: float = 300
+    headers: Mapping[str, str],
+    body: bytes,
+    secret: str | Sequence[str],
+    *,
+    tolerance: float = 300,
+    on_notice: Callable[[dict[str, Any]], Any] | None = None,
 ) -> dict[str, Any]:
     """The signal of a delivery, after its `webhook-signature` and its time are checked.
 
     `body` is the raw bytes, `secret` that of your webhook; while you change it, the new one and the old one. Raises
     HighwaterError `bad_signature` if no secret has signed it, or if its time differs by more than `tolerance` seconds,
-    as that of a delivery which somebody recorded and sends again, and `bad_request` if what was signed is no signal:
-    `status` is what to answer.
+    as that of a delivery which somebody recorded and sends again, `notice` if it is a notice, which is no signal and has no
+    number, after `on_notice` got it, and `bad_request` for any other body: `status` is what to answer.
     """
     given = {name.lower(): value for name, value in headers.items()}
     sent, signatures = given.get("webhook-timestamp", ""), given.get("webhook-signature", "").encode().split()
@@ -162,10 +169,16 @@ def verify_webhook(
     if abs(time.time() - int(sent)) > tolerance:
         reason = f"the delivery was signed at {sent}, which differs from this clock by more than {tolerance} s"
         raise HighwaterError("bad_signature", reason, 401)
-    with suppress(ValueError, LookupError, TypeError):
-        signal: dict[str, Any] = json.loads(body)
-        if isinstance(signal["signal_id"], str) and isinstance(signal["seq"], int):
-            return signal
+    fields: dict[str, Any] = {}
+    with suppress(ValueError, TypeError):
+        fields = dict(**json.loads(body))
+    if isinstance(fields.get("signal_id"), str) and isinstance(fields.get("seq"), int):
+        return fields
+    if isinstance(fields.get("event"), str) and "seq" not in fields:
+        if on_notice:
+            on_notice(fields)
+        reason = f"a notice, {fields['event']}, and no signal: nothing is to be done for it"
+        raise HighwaterError("notice", reason, 204)
     raise HighwaterError("bad_request", "the body of the delivery is not a signal", 400)
 
 

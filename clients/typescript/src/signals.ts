@@ -26,6 +26,11 @@ export type SignalsOptions = CallOptions & {
   readonly everySeconds?: number
 }
 
+/** `expired` names the endpoints that an entry was not sent to because it was too old. A `flat` never expires. */
+export type PulledSignal = Signal & { readonly expired?: readonly string[] }
+
+type Pulled = HistoryAnswer & { meta?: { expired?: { seq: number; endpoints: string[] }[] } }
+
 /** How seals are checked. */
 export type SealsOptions = {
   /** Address of the history service that you know, where the seals are read. Without it, where the service says. */
@@ -75,7 +80,7 @@ export class HighwaterSignals {
    * everything after `since` is pulled again, and what was not yielded before is yielded. If it looks again it also calls
    * `checkSeals()` at first and every 12 minutes, and throws `seal_mismatch`.
    */
-  async *signals({ since, everySeconds, ...options }: SignalsOptions): AsyncGenerator<Signal, void> {
+  async *signals({ since, everySeconds, ...options }: SignalsOptions): AsyncGenerator<PulledSignal, void> {
     const yielded = new Set<string>()
     let [last, epoch] = [since, '']
     this.#last = since
@@ -147,15 +152,17 @@ export class HighwaterSignals {
     this.checkSeals(options).then(end, end)
   }
 
-  async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<Signal, void> {
+  async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<PulledSignal, void> {
     let path = last < newest ? `/v1/signals/history?since=${last}&limit=${PAGE}` : undefined
     while (path !== undefined) {
-      const [{ data, links }, text] = await this.#transport.readText<HistoryAnswer>(path, options)
+      const [{ data, meta, links }, text] = await this.#transport.readText<Pulled>(path, options)
       const texts = rowsOf(text)
+      const expired = new Map(meta?.expired?.map(({ seq, endpoints }) => [seq, endpoints]))
       for (const [i, signal] of data.entries()) {
         if (this.#seals) this.#delivered.set(signal.seq, texts[i] ?? '')
         this.#last = signal.seq
-        yield signal
+        const endpoints = expired.get(signal.seq)
+        yield endpoints === undefined ? signal : { ...signal, expired: endpoints }
       }
       path = links.next
     }

@@ -50,11 +50,14 @@ class Pull(unittest.TestCase):
                 return 200, {}, json.dumps({"data": {"epoch": epoch, "seq": seqs[-1]}}).encode()
             since = int(path.split("since=")[1].split("&")[0])
             data = [{"seq": seq, "signal_id": f"s{seq}"} for seq in seqs if seq > since]
-            return 200, {}, json.dumps({"data": data, "links": {}}).encode()
+            meta = {"expired": [{"seq": 3, "endpoints": ["backup"]}]} if 3 in seqs else {}
+            return 200, {}, json.dumps({"data": data, "links": {}, "meta": meta}).encode()
 
         with Proxy(answer=answer) as proxy, mock.patch("time.sleep", lambda seconds: logs.pop(0)):
             feed = Signals(proxy.url, KEY, seals=False).signals(poll=60)
-            self.assertEqual([next(feed)["seq"] for _ in range(5)], [1, 2, 3, 7, 8])
+            got = [next(feed) for _ in range(5)]
+        self.assertEqual([signal["seq"] for signal in got], [1, 2, 3, 7, 8])
+        self.assertEqual([signal.get("expired") for signal in got], [None, None, ["backup"], None, None])
         self.assertEqual(
             [path for path in proxy.paths if "since=0" in path][1:], ["/v1/signals/history?since=0&limit=1000"]
         )
@@ -169,6 +172,15 @@ class Webhooks(unittest.TestCase):
         )
         with self.assertRaises(HighwaterError):
             verify_webhook({}, b"{}", new)
+
+    def test_a_notice_is_handed_on_and_refused_with_204(self):
+        seen, delivery = [], DELIVERIES["notice"]
+        for more in ({}, {"on_notice": seen.append}):
+            with self.assertRaises(HighwaterError) as caught:
+                verify_webhook(delivery["headers"], delivery["body"].encode(), DELIVERIES["new"], **more)
+            self.assertEqual((caught.exception.code, caught.exception.status), ("notice", 204))
+        self.assert_refused("notice", DELIVERIES["other"])
+        self.assertEqual(seen, [json.loads(delivery["body"])])
 
     def test_a_secret_of_another_form_is_an_error_of_the_caller(self):
         for secret in (

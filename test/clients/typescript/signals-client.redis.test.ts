@@ -126,6 +126,21 @@ test('a log with a new epoch is pulled again from the start, and what was yielde
   expect(asked.map(url => /since=\d+/.exec(url)?.[0])).toEqual(['since=5', 'since=7', 'since=5'])
 })
 
+test('a gap that an expired entry leaves is closed by a pull, which yields the entry with the endpoints that were not sent it', async () => {
+  const rows = [
+    { seq: 3, signal_id: 's3', action: 'long' },
+    { seq: 4, signal_id: 's4', action: 'flat' },
+  ]
+  const meta = { expired: [{ seq: 3, endpoints: ['backup'] }] }
+  const answerOf = (url: string) =>
+    url.endsWith('/head') ? { data: { epoch: 'one', seq: 4 } } : { data: rows, meta, links: {} }
+  const fetch = async (url: string) => Response.json(answerOf(url))
+  const live = new HighwaterSignals('http://service.test', { key: 'a key', fetch })
+  const pulled: unknown[] = []
+  for await (const each of live.signals({ since: 2 })) pulled.push(each)
+  expect(pulled).toEqual([{ ...rows[0], expired: ['backup'] }, rows[1]])
+})
+
 test('the key of the signals is sent in a header, and to no other server', async () => {
   const seen: (string | null)[] = []
   const other = await start(request => {
