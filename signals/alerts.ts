@@ -5,6 +5,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/deliver.ts'
 import { describeGap, isMissed, type LiveStatus } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
+import { argumentsOf, clientOf, routeOf } from './outbox/destination.ts'
 import type { WebhookChange } from './outbox/register-webhook.ts'
 import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
 import { WritesRefusedError } from './redis/connect.ts'
@@ -102,21 +103,22 @@ function toAlert(event: DeliveryEvent): Alert | null {
   switch (event.kind) {
     case 'attempt':
     case 'withdrawn':
+    case 'expired':
       return null
     case 'our fault':
       return event.inARow < FAULTS_IN_A_ROW ? null : toFaultAlert(event)
     case 'exhausted': {
-      const message = `no attempt to deliver signal ${event.seq} to ${event.client} succeeded: \`highwater ops signal ${event.seq} ${event.client}\` shows why`
-      return alert('exhausted', event.client, message)
+      const message = `no attempt to deliver signal ${event.seq} to ${event.destination} succeeded: \`highwater ops signal ${event.seq} ${clientOf(event.destination)}\` shows why`
+      return alert('exhausted', event.destination, message)
     }
     case 'disabled': {
-      const message = `the webhook of ${event.client} is disabled: ${event.why}; run \`highwater ops webhook enable ${event.client}\` when it works again`
-      return alert('disabled', event.client, message)
+      const message = `the webhook of ${event.destination} is disabled: ${event.why}; run \`highwater ops webhook enable ${argumentsOf(event.destination)}\` when it works again`
+      return alert('disabled', event.destination, message)
     }
     case 'failing': {
       const minutes = Math.round(event.forMs / MINUTE_MS)
-      const message = `the webhook of ${event.client} has failed for ${minutes} minutes: inform its owner`
-      return alert('failing', `${event.client} for ${minutes} min`, message)
+      const message = `the webhook of ${event.destination} has failed for ${minutes} minutes: inform its owner`
+      return alert('failing', `${event.destination} for ${minutes} min`, message)
     }
     case 'clock':
       return toClockAlert(event)
@@ -137,18 +139,19 @@ function toClockAlert({ jumpMs, offMs }: Extract<DeliveryEvent, { kind: 'clock' 
   return alert('clock', isOff ? 'difference' : 'jump', message)
 }
 
-function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Alert {
+function toChangeAlert({ destination, change, keyId }: WebhookChange, at: string): Alert {
   const by =
     keyId === null
       ? BY_OPERATOR
       : `with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
   const what = {
     set: `was set ${by}`,
+    changed: `has other settings ${by}`,
     rotated: `has a new secret ${by}`,
     removed: `was removed ${by}`,
-    suspended: `is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT /v1/webhook with a live key`,
+    suspended: `is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT ${routeOf(destination)} with a live key`,
   }[change]
-  return alert('webhook_changed', `${client} at ${at}`, `the webhook of ${client} ${what}`)
+  return alert('webhook_changed', `${destination} at ${at}`, `the webhook of ${destination} ${what}`)
 }
 
 const BY_OPERATOR = 'through the operator interface: `highwater ops audit` names who did it'
@@ -159,14 +162,19 @@ function toGuessingAlert(wrongTokens: number): Alert {
 }
 
 /** An internal error concerns one client; a network fault concerns all and is one alert. */
-function toFaultAlert({ client, seq, reason, inARow }: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
+function toFaultAlert({
+  destination,
+  seq,
+  reason,
+  inARow,
+}: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
   if (reason !== 'program_error') {
     const message = `deliveries failed ${inARow} times in a row before they were sent: ${reason}; check the network and the name resolution of this machine`
     return alert('our_fault', reason, message)
   }
-  const what = seq === null ? `looking after ${client}` : `delivering signal ${seq} to ${client}`
+  const what = seq === null ? `looking after ${destination}` : `delivering signal ${seq} to ${destination}`
   const message = `${what} failed with an internal error ${inARow} times in a row: see the log of the process; the deliveries wait`
-  return alert('our_fault', client, message)
+  return alert('our_fault', destination, message)
 }
 
 const FULL_AT = 0.85

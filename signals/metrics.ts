@@ -1,5 +1,5 @@
 // Metrics of a process for Prometheus: its own events as counters, the state of the service as gauges that
-// are read at each scrape. No label names a client: the list of subscribers is private, and there would be
+// are read at each scrape. No label names a client or an endpoint: the list of subscribers is private, and there would be
 // one series per client.
 import type { DeliveryEvent } from './delivery/deliver.ts'
 import type { LiveStatus } from './live/live-record.ts'
@@ -45,7 +45,7 @@ function createEventMetrics({ counter, histogram: histogramOf }: ReturnType<type
   const attempts = counter('attempts_total', 'Attempts by result and reason.', ['result', 'reason'])
   const deliveries = counter('deliveries_total', 'Deliveries that came to an end, by outcome.', ['outcome'])
   // A counter that appears with its first event has no increase, and its alert would miss the first burst.
-  for (const outcome of ['delivered', 'exhausted', 'withdrawn']) deliveries.inc({ outcome }, 0)
+  for (const outcome of ['delivered', 'exhausted', 'withdrawn', 'expired']) deliveries.inc({ outcome }, 0)
   attempts.inc({ result: 'delivered', reason: '' }, 0)
   for (const reason of FAILURES) attempts.inc({ result: 'failed', reason }, 0)
   const ourFaults = counter('our_faults_total', 'Attempts that could not be made, by reason.', ['reason'])
@@ -69,7 +69,8 @@ function createEventMetrics({ counter, histogram: histogramOf }: ReturnType<type
   return {
     onEvent(event: DeliveryEvent) {
       if (event.kind === 'attempt') onAttempt(event.attempt, event.firedAtMs)
-      if (event.kind === 'exhausted' || event.kind === 'withdrawn') deliveries.inc({ outcome: event.kind })
+      if (event.kind === 'exhausted' || event.kind === 'withdrawn' || event.kind === 'expired')
+        deliveries.inc({ outcome: event.kind })
       if (event.kind === 'our fault') ourFaults.inc({ reason: event.reason })
       if (event.kind === 'disabled') disabled.inc()
     },
@@ -116,6 +117,11 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (overview: O
   ['owed_deliveries', 'Deliveries that are owed.', o => one(o.webhooks.reduce((sum, w) => sum + w.owed, 0))],
   ['breakers', 'Enabled webhooks by the state of their breaker.', breakersOf],
   ['webhooks_disabled', 'Webhooks that are disabled.', o => one(o.webhooks.filter(w => !w.enabled).length)],
+  [
+    'webhooks_paused',
+    'Webhooks whose clients let signals wait.',
+    o => one(o.webhooks.filter(w => w.enabled && w.paused).length),
+  ],
   ['clients', 'Clients by the state of their account.', clientsOf],
   ['halted', 'Aliases that are halted; the halt of all counts as one.', o => one(o.halted.length)],
   ['seal_age_seconds', 'Since the end of the newest seal.', o => one(sealOf(o)?.age_seconds ?? null)],

@@ -11,7 +11,7 @@ import { audited } from './audited.ts'
 import { operatorService, readJson } from './exchange.ts'
 import { assertHost, createTokenCheck, operatorOf, type WhoseToken } from './guard.ts'
 import type { OperatorRoute } from './operator-route.ts'
-import { createPage } from './page/mount.ts'
+import { createOperatorPage } from './page/mount.ts'
 import type { OperatorParts } from './parts.ts'
 import { OPERATOR_ROUTES, operatorDocument } from './routes.ts'
 
@@ -42,7 +42,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
   app.get('/openapi.json', c => sendBytes(c, OPENAPI, { 'content-type': OPENAPI_TYPE }))
   const reference = createReference(REFERENCE, operatorDocument)
   for (const path of ['/docs', '/docs/:folder/:file']) app.get(path, reference)
-  app.route('/', createPage(parts, whoseToken))
+  app.route('/', createOperatorPage(parts, whoseToken))
   for (const [path, routes] of byPath(OPERATOR_ROUTES))
     mount(
       toPattern(path),

@@ -10,12 +10,12 @@ import { keyIdOf, OUR_SECRETS } from '#signals/clients/token.ts'
 import { haltedAliases, readStatus } from '#signals/live/live-record.ts'
 import { logAction, type SubjectState } from '#signals/operators/audit-log.ts'
 import { assertScope, type Operator } from '#signals/operators/tokens.ts'
+import { clientOf, DEFAULT_ENDPOINT, destinationOf } from '#signals/outbox/destination.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
-import { readWebhookStates } from '#signals/views/overview.ts'
+import { readWebhookStates, toLogged } from '#signals/views/overview.ts'
+import type { Fields } from '../service/page/forms.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import type { OperatorParts } from './parts.ts'
-
-export type Fields = Readonly<Record<string, unknown>>
 
 /** What an operator asks for: a route, the variables of its path, and the fields that were sent with it. */
 export type Intent = {
@@ -67,9 +67,13 @@ type Named = { readonly kind: 'client' | 'strategy' | 'name'; readonly name: str
 /** Of clients, strategies, tokens and versions; the asterisk is every strategy. */
 const NAMES = [ID_PATTERN, ISO_INSTANT, /^\*$/]
 
+const isName = (given: unknown): given is string =>
+  typeof given === 'string' && NAMES.some(names => names.test(given))
+
 /** What an action is about, as its route declares it; without a name if what was given is none. */
 async function subjectOf({ route, path, sent }: Intent, { redis, token }: OperatorParts): Promise<Named> {
   if (route.subject === null) return { kind: 'name', name: null }
+  const { query, body } = route
   const { kind, field, otherwise } = route.subject
   const given = (variablesOf(route.path).includes(field) ? path[field] : sent[field]) ?? otherwise
   if (kind === 'key') {
@@ -77,8 +81,10 @@ async function subjectOf({ route, path, sent }: Intent, { redis, token }: Operat
     const owner = keyId === null ? null : await ownerOf(redis, keyId).catch(() => null)
     return owner === null ? { kind: 'name', name: keyId } : { kind: 'client', name: owner }
   }
-  const isName = typeof given === 'string' && NAMES.some(names => names.test(given))
-  return { kind, name: isName && given !== token ? given : null }
+  if (!isName(given) || given === token) return { kind, name: null }
+  const { endpoint } = sent
+  const hasEndpoint = kind === 'client' && namesIn(query ?? body).includes('endpoint') && isName(endpoint)
+  return { kind, name: hasEndpoint && endpoint !== token ? destinationOf(given, endpoint) : given }
 }
 
 /** What an action may change; null if the subject does not exist or has no state, or Redis cannot say. */
@@ -91,14 +97,18 @@ async function stateOf({ kind, name }: Named, { redis, clock }: OperatorParts): 
         ? { halted }
         : { halted, mode: (await readStatus(redis, name, clock.now())).mode }
     }
-    const client = await getClient(redis, name)
+    const client = await getClient(redis, clientOf(name))
     if (client === null) return null
-    const { tier, status, suspended, aliases, program } = client
-    const webhook = (await readWebhookStates(redis, [name])).get(name)
+    const { id, tier, status, suspended, aliases, program } = client
+    const all = [...(await readWebhookStates(redis, [id])).values()].map(
+      each => [each.endpoint, toLogged(each)] as const,
+    )
+    const { [DEFAULT_ENDPOINT]: webhook = null, ...endpoints } = Object.fromEntries(all)
     return {
       ...{ tier, status, suspended, aliases, program },
-      keys: (await listKeys(redis, name)).map(({ id }) => id),
-      webhook: webhook === undefined ? null : { enabled: webhook.enabled, waiting: webhook.owed },
+      keys: (await listKeys(redis, id)).map(each => each.id),
+      webhook,
+      ...(Object.keys(endpoints).length > 0 && { endpoints }),
     }
   } catch {
     return null // the action itself reports what is wrong

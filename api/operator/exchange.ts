@@ -8,25 +8,8 @@ import { messageOf } from '#storage/error-code.ts'
 import { StoreError } from '#storage/object-store.ts'
 import * as service from '../service/exchange.ts'
 import { CACHING } from '../service/headers.ts'
-import * as body from '../service/read-body.ts'
+import { type Answer, readSent } from '../service/page/page-route.ts'
 import type { OperatorParts } from './parts.ts'
-
-declare module 'hono' {
-  /** Set by the forms of the page, in the place of what a request of the JSON interface carries. */
-  interface ContextVariableMap {
-    body?: Promise<unknown>
-    query?: unknown
-    /** Set if the page asks for itself again, to follow what happens. */
-    isUpdate?: boolean
-  }
-}
-
-/** A handler's answer: `data` of the envelope, and the status if it is not the first one of the route. */
-export type Answer<Data = unknown> = {
-  readonly status?: 200 | 201
-  readonly data: Data
-  readonly meta?: { next?: number | null }
-}
 
 export type Handler<Data = unknown> = (
   c: service.Exchange,
@@ -66,8 +49,5 @@ export function toRefusal(error: unknown, onError: (error: unknown) => void): Ap
 export const MOST_OPERATOR_BYTES = 256 << 10
 
 /** The JSON of a request; an empty body is an empty object if `isOptional`. Throws 415, 413 or 400. */
-export function readJson(c: service.Exchange, isOptional = false): Promise<unknown> {
-  const reading = c.get('body') ?? body.readJson(c.req.raw, MOST_OPERATOR_BYTES, isOptional)
-  c.set('body', reading) // the audit log reads it first
-  return reading
-}
+export const readJson = (c: service.Exchange, isOptional = false): Promise<unknown> =>
+  readSent(c, MOST_OPERATOR_BYTES, isOptional)

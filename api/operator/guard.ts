@@ -1,9 +1,9 @@
 // Access control: the Host header must be ours, which a page of another site cannot achieve, and the token must match.
 import { ApiError } from '#core/contract/errors.ts'
-import { createAddressCounts } from '#signals/address-counts.ts'
 import { digestOf, matchesDigest } from '#signals/clients/token.ts'
 import { listOperators, mainOperator, type Operator } from '#signals/operators/tokens.ts'
 import type { Exchange } from '../service/exchange.ts'
+import { createGuessDelay } from '../service/guessing.ts'
 import type { OperatorParts } from './parts.ts'
 
 export const hostsOf = (host: string, more: readonly string[] = []): ReadonlySet<string> =>
@@ -25,33 +25,15 @@ export function assertHost(c: Exchange, { hosts }: OperatorParts): void {
 /** The operator whose token a text is; null if it is none. Rejects with `rate_limited` if too many wrong ones wait. */
 export type WhoseToken = (given: string) => Promise<Operator | null>
 
-/** Wrong tokens in a minute that are answered at once: an operator who mistypes sends fewer. */
-export const MOST_WRONG_TOKENS = 10
-
-/** How long each further one waits for its answer. The right token never waits. */
-export const WRONG_TOKEN_DELAY_MS = 1_000
-
-/** Wrong tokens that wait at a time: each holds a connection. Further ones are refused at once. */
-export const MOST_WAITING_TOKENS = 16
-
-export function createTokenCheck({ token, redis, clock, pause, onGuessing }: OperatorParts): WhoseToken {
-  const add = createAddressCounts(60_000, clock.elapsed)
-  let waiting = 0
+export function createTokenCheck(parts: OperatorParts): WhoseToken {
+  const { token, redis } = parts
+  const delay = createGuessDelay(parts, 'too many wrong operator tokens: send the one in OPERATOR_TOKEN')
   return async given => {
-    if (isSame(given, token)) return mainOperator(token)
+    if (matchesDigest(given, digestOf(token))) return mainOperator(token)
     const all = await listOperators(redis)
     const holder = all.find(({ digest }) => matchesDigest(given, digest))
-    if (holder !== undefined) return holder
-    const { consumedPoints: count } = add('') // one count for all addresses: only wrong tokens are delayed
-    if (count <= MOST_WRONG_TOKENS) return null
-    onGuessing(count)
-    if (waiting >= MOST_WAITING_TOKENS)
-      throw new ApiError('rate_limited', 'too many wrong operator tokens: send the one in OPERATOR_TOKEN', {
-        headers: { 'retry-after': String(WRONG_TOKEN_DELAY_MS / 1_000) },
-      })
-    waiting++
-    await pause(WRONG_TOKEN_DELAY_MS).finally(() => waiting--)
-    return null
+    if (holder === undefined) await delay('') // one count for all addresses
+    return holder ?? null
   }
 }
 
@@ -66,6 +48,3 @@ export async function operatorOf(c: Exchange, whoseToken: WhoseToken): Promise<O
     { headers: { 'www-authenticate': 'Bearer realm="operator"' } },
   )
 }
-
-/** Compares two texts in constant time. */
-export const isSame = (a: string, b: string): boolean => matchesDigest(a, digestOf(b))

@@ -17,6 +17,8 @@ export type OperatorParts = OverviewParts & {
   readonly hosts: ReadonlySet<string>
   /** The base risk of a strategy in the catalogue of the served dataset; undefined if it is not known. */
   readonly baseRiskOf: (alias: string) => number | undefined
+  /** Where the page of subscribers is, such as `https://signals.example.org/account`. */
+  readonly accountUrl: string
   readonly programAlias: () => string
   readonly random: RandomBytes
   readonly newRequestId: () => string

@@ -1,25 +1,23 @@
 // Clients, webhooks, deliveries and live strategies as the operator sees them.
 import { z } from 'zod'
-import {
-  flag,
-  list,
-  named,
-  number,
-  numberOrNull,
-  text,
-  textOrNull,
-  word,
-} from '#core/contract/payloads/field.ts'
+import { endpointName, endpointState } from '#core/contract/endpoint.ts'
+import { flag, list, named, number, text, textOrNull, word } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
-import { DELIVERY_STATUSES, LANES } from '#signals/outbox/outbox.ts'
+import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
+import { LANES } from '#signals/outbox/outbox.ts'
+import { count, deliveryFields, instant, seq } from '../service/deliveries.ts'
 
-export const instant = text('UTC instant, ISO 8601.')
-export const count = z.int().min(0)
-export const seq = count.describe('Number of the signal.')
 const alias = text('The strategy.')
 export const ofClient = text('Id of its client.')
+export const ofEndpoint = text('Name of the endpoint: `default` is the webhook of `/v1/webhook`.')
+
+/** Which endpoint of the client of a path. */
+export const endpoint = endpointName
+  .default(DEFAULT_ENDPOINT)
+  .describe('the name of an endpoint of the client')
+export const endpointQuery = z.strictObject({ endpoint })
 
 export const client = named('Client', {
   id: text('Id of the client.'),
@@ -28,10 +26,12 @@ export const client = named('Client', {
   aliases: list('The strategies whose signals it gets.', z.string()),
   program: flag('Whether it may use the accumulation program.'),
   created_at: instant,
+  email: textOrNull('Where notices are mailed, or null.'),
   suspended: flag('True if it was active and the operator suspended it.'),
 })
 
 export const webhook = named('Webhook', {
+  endpoint: ofEndpoint,
   url: z.string().optional().describe('In the answer about one client, not in lists.'),
   live_secrets: count.optional().describe('Secrets that sign now. Their text is never shown again.'),
   enabled: webhookState.shape.enabled,
@@ -41,6 +41,11 @@ export const webhook = named('Webhook', {
   lane: word('Slow or failing receivers have a lane of their own, so that they delay no others.', LANES),
   breaker: word('`open`: only probed, with the newest signal.', ['closed', 'open']),
   failing_since: webhookState.shape.failing_since,
+  paused: endpointState.shape.paused,
+  filter: endpointState.shape.filter,
+  header_names: endpointState.shape.header_names.optional(),
+  expire_entries_after_s: endpointState.shape.expire_entries_after_s,
+  last_success_at: endpointState.shape.last_success_at,
   owed: count.describe('Deliveries that are still to come.'),
 })
 
@@ -52,23 +57,10 @@ export const apiKey = named('ApiKey', {
   created_at: instant,
   confirmed_at: instant.nullable().describe('When it retired the key before it, or null.'),
   last_used_at: instant.nullable().describe('To the minute, or null.'),
+  expires_at: instant.nullable().describe('The key is refused from then on; null if it has no end.'),
 })
 
-export const delivery = named('Delivery', {
-  seq,
-  client: ofClient,
-  alias,
-  status: word('`owed` as long as another attempt follows; the others are ends.', DELIVERY_STATUSES),
-  attempts: count.describe('Attempts that counted.'),
-  round: z.int().min(1).describe('Sending again starts another.'),
-  prev_seq: count.describe('Number of the signal before it that the client may see, 0 for none.'),
-  fired_at: instant.describe('When the signal was written into the log.'),
-  owed_at: instant.describe('When it was added to the outbox of the client.'),
-  first_attempt_at: instant.nullable().describe('Null until one was made.'),
-  settled_at: instant.nullable().describe('When it ended, or null.'),
-  next_attempt_at: instant.nullable().describe('No attempt is made before it; null if none follows.'),
-  latency_ms: numberOrNull('From the log to the acknowledgement; null until there is one.'),
-})
+export const delivery = named('Delivery', { seq, client: ofClient, endpoint: ofEndpoint, ...deliveryFields })
 
 export const liveStatus = named('LiveStatus', {
   alias,

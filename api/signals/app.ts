@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { byPath } from '#core/contract/route.ts'
 import type { Client } from '#signals/clients/clients.ts'
-import { type Answer, createServiceApp } from '../service/app.ts'
+import { type Answer, createServiceApp, toPattern } from '../service/app.ts'
 import type { ServiceEnv } from '../service/exchange.ts'
 import { startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
@@ -34,7 +34,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
   for (const [path, routes] of byPath(SIGNALS_ROUTES)) {
     if (routes.some(({ group }) => group === 'preview')) app.use(path, forPages(parts, routes))
     mount(
-      path,
+      toPattern(path),
       routes.map(route => [route.method, toAnswer(route)]),
     )
   }
@@ -56,7 +56,7 @@ const referenceOf = ({ settings: { historyBaseUrl: history } }: SignalsParts) =>
 
 /** What a group asks of its caller. Authorisation comes before validation: strangers learn nothing about parameters. */
 function createAnswers(parts: ServedParts, addressOf: RemoteAddress): (route: SignalsRoute) => Answer {
-  const identify = createIdentify(parts)
+  const { ofRequest: identify } = createIdentify(parts)
   return route => {
     if (route.group === 'preview') return c => answerPreview(route, addressOf(c), c, parts)
     if (route.group === 'open') return c => route.handler(c, parts)

@@ -13,9 +13,9 @@ export const MOST_WRONG_KEYS = 10_000
 export const WRONG_KEY_MS = 10_000
 
 /**
- * Identifies the caller by the header `X-API-Key`; throws `unauthorized`. Looks every key up, whatever else came from its
- * address: a valid key always works. A malformed one, and one that was wrong a moment ago, is refused without Redis;
- * guessing 256 bits is hopeless at any rate.
+ * Identifies the caller by the header `X-API-Key`, or throws `unauthorized`; or by a key that was given in another way, or null.
+ * Looks every key up, whatever else came from its address: a valid key always works. A malformed one, and one that was wrong a
+ * moment ago, is refused without Redis; guessing 256 bits is hopeless at any rate.
  */
 export function createIdentify({ redis, clock }: Pick<SignalsParts, 'redis' | 'clock'>) {
   const wrong = new LRUCache<string, true>({
@@ -24,22 +24,25 @@ export function createIdentify({ redis, clock }: Pick<SignalsParts, 'redis' | 'c
     perf: { now: clock.elapsed },
     ttlResolution: 0,
   })
-  return async (c: Exchange): Promise<Identity> => {
-    const token = c.req.header('x-api-key')
-    if (token === undefined || token === '') throw unauthorized(MISSING_KEY)
+  const ofKey = async (c: Exchange, token: string): Promise<Identity | null> => {
     const parsed = parseToken(token)
-    if (parsed === null) throw unauthorized(WRONG_KEY)
+    if (parsed === null) return null
     c.set('keyId', parsed.id)
     const digest = digestOf(token)
-    if (wrong.has(digest)) throw unauthorized(WRONG_KEY)
+    if (wrong.has(digest)) return null
     const identity = await authenticate(redis, token, clock.now())
-    if (identity === null) {
-      wrong.set(digest, true)
-      throw unauthorized(WRONG_KEY)
-    }
-    c.set('client', identity.client.id)
+    if (identity === null) wrong.set(digest, true)
+    else c.set('client', identity.client.id)
     return identity
   }
+  const ofRequest = async (c: Exchange): Promise<Identity> => {
+    const token = c.req.header('x-api-key')
+    if (token === undefined || token === '') throw unauthorized(MISSING_KEY)
+    const identity = await ofKey(c, token)
+    if (identity === null) throw unauthorized(WRONG_KEY)
+    return identity
+  }
+  return { ofKey, ofRequest }
 }
 
 const MISSING_KEY =

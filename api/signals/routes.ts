@@ -1,23 +1,30 @@
 // The route table of the signals service, and its documents.
 import { z } from 'zod'
 import { type GroupDescription, type OpenApi, type Service, toOpenApi } from '#core/contract/openapi.ts'
-import type { Schema } from '#core/contract/parameters.ts'
+import { ID_PATTERN, type Schema } from '#core/contract/parameters.ts'
 import { keyedMeta } from '#core/contract/payloads/meta.ts'
 import { SIGNAL_SCHEMA_VERSION, signal } from '#core/contract/signal.ts'
 import recorded from '#core/contract/signals-examples.json' with { type: 'json' }
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { API_VERSION } from '../service/exchange.ts'
 import type { ServedParts, SignalsGroup, SignalsRoute, SignalsSettings } from './exchange.ts'
+import type { KeyedRoute } from './keyed-route.ts'
 import { OWN_ROUTES } from './routes/client.ts'
+import { DELIVERY_ROUTES } from './routes/deliveries.ts'
+import { ENDPOINT_ROUTES } from './routes/endpoints.ts'
 import { INFRASTRUCTURE_ROUTES } from './routes/infrastructure.ts'
 import { PREVIEW_ROUTES } from './routes/preview.ts'
 import { PROGRAM_ROUTES } from './routes/program.ts'
 import { SEAL_ROUTES } from './routes/seals.ts'
 import { LOG_ROUTES } from './routes/signals.ts'
 
+/** What a subscriber does for itself: the page at `/account` offers it, too. */
+export const KEYED_ROUTES: readonly KeyedRoute[] = [...ENDPOINT_ROUTES, ...DELIVERY_ROUTES]
+
 export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
   ...INFRASTRUCTURE_ROUTES,
   ...OWN_ROUTES,
+  ...KEYED_ROUTES,
   ...LOG_ROUTES,
   ...SEAL_ROUTES,
   ...PROGRAM_ROUTES,
@@ -52,12 +59,12 @@ const limitHeaders: GroupDescription['headers'] = status => {
 const GROUPS: Service<SignalsGroup>['groups'] = {
   account: {
     name: 'Signals',
-    description: 'The log of signals, for clients whose account is active.',
+    description: 'The log of signals and its deliveries, for clients whose account is active.',
     refusals: ['unauthorized', 'account_not_active', 'unavailable'],
   },
   key: {
     name: 'Client',
-    description: 'The client and its keys, for any valid key.',
+    description: 'The client, its keys and its endpoints, for any valid key.',
     refusals: ['unauthorized', 'unavailable'],
   },
   program: {
@@ -94,7 +101,13 @@ export const signalsDocument = (publicBaseUrl: string): OpenApi =>
         scheme: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key of a client.' },
       },
       meta: keyedMeta,
-      variables: {},
+      variables: {
+        endpoint: {
+          about: 'Name of an endpoint; `default` is the webhook of `/v1/webhook`.',
+          pattern: ID_PATTERN,
+        },
+        seq: { about: 'Number of a signal.', pattern: null },
+      },
       recorded,
     },
     SIGNALS_ROUTES,

@@ -39,7 +39,7 @@ export function serveSignals(order: SignalsOrder) {
     else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
     const drain = createDrain()
     const signals = await listenToClients(open, drain.isDraining, started)
-    const operator = await listenToOperator(open, started)
+    const operator = await listenToOperator(open, signals.url, started)
     started.add(drain.begin)
     lookNowAndThen(open, started)
     return {
@@ -118,7 +118,7 @@ function listenToClients(open: OpenSignals, isDraining: () => boolean, started: 
   return started.listen('SIGNALS_PORT', listenSignals(toParts, HOST, SIGNALS_PORT))
 }
 
-function listenToOperator(open: OpenSignals, started: Started) {
+function listenToOperator(open: OpenSignals, signalsUrl: string, started: Started) {
   const { order, redis, store, privateStore, clock, served, alerts, newToken, registering } = open
   const { metrics, diskUsed, copyAudit, onAnswered, onError } = open
   const { environment, secrets, runtime } = order
@@ -131,6 +131,7 @@ function listenToOperator(open: OpenSignals, started: Started) {
     // The name in OPERATOR_URL is for an interface that listens on every address.
     hosts: hostsOf(HOST, OPERATOR_URL === null ? [] : [new URL(OPERATOR_URL).hostname]),
     aliases: () => new Set(served.aliases()),
+    accountUrl: `${environment.SIGNALS_BASE_URL ?? interfaceSettings(environment, signalsUrl).publicBaseUrl}/account`,
     baseRiskOf: served.baseRiskOf,
     programAlias: () => programAliasOf(served.program()),
     random: runtime.drawBytes,

@@ -45,5 +45,5 @@ export const invalidRequest = (details: readonly ParameterProblem[]): ApiError =
     details,
   })
 
-/** An address may hold a token; so may a field of another name, which may be one of these mistyped. */
-const UNREPEATED: ReadonlySet<string> = new Set(['url', 'secret'])
+/** An address may hold a token, and a header a password; so may a field of another name, which may be one of these mistyped. */
+const UNREPEATED: ReadonlySet<string> = new Set(['url', 'secret', 'headers'])

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
 import type { Format, Parameter } from './parameters.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The parameters of a query by name, each parsed, printed and described in one place; or a zod object. */
 export type Query = Readonly<Record<string, Parameter<unknown>>> | z.ZodObject

@@ -6,7 +6,7 @@ import { parseJson } from '#storage/json-bytes.ts'
 import { contentDigest } from '../log/commit.ts'
 import { assertNoService } from '../log/guard.ts'
 import { aboveHighWater, UNKNOWN_AHEAD } from '../log/high-water.ts'
-import { toLogged } from '../log/read-log.ts'
+import { kindsOf, toLogged } from '../log/read-log.ts'
 import { oweAgain, parseState } from '../outbox/outbox.ts'
 import type { KeyRing } from '../outbox/secret-box.ts'
 import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
@@ -78,17 +78,17 @@ type Seen = {
   signals: number
   /** The largest number in any record. */
   seq: number
-  /** For each client: the owed signals, each with the number before it that the client may see. */
+  /** For each destination: the owed signals, each with the number before it that is sent there. */
   readonly debts: Map<string, Map<number, number>>
 }
 
 async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<number> {
   let owed = 0
-  for (const [client, prevBySeq] of debts) {
+  for (const [destination, prevBySeq] of debts) {
     const signals = [...prevBySeq].map(([seq, prev]) => ({ seq, prev })).sort((a, b) => a.seq - b.seq)
     owed += signals.length
     for (let i = 0; i < signals.length; i += BLOCK)
-      await oweAgain(redis, client, signals.slice(i, i + BLOCK), nowMs)
+      await oweAgain(redis, destination, signals.slice(i, i + BLOCK), nowMs, false)
   }
   return owed
 }
@@ -124,10 +124,10 @@ async function writeBlock(redis: Redis, block: readonly BackupRecord[], header: 
 function noteDebts({ key, value }: Extract<BackupRecord, { type: 'hash' }>, seen: Seen): void {
   const seq = Number(key.slice(keys.OUTBOX_PREFIX.length))
   seen.seq = Math.max(seen.seq, seq)
-  for (const [client, raw] of Object.entries(value)) {
+  for (const [destination, raw] of Object.entries(value)) {
     const { status, prev } = parseState(raw)
-    const debts = seen.debts.get(client) ?? new Map<number, number>()
-    seen.debts.set(client, debts)
+    const debts = seen.debts.get(destination) ?? new Map<number, number>()
+    seen.debts.set(destination, debts)
     if (status === 'owed') debts.set(seq, prev)
     else debts.delete(seq)
   }
@@ -140,14 +140,16 @@ function addSignal(
   header: BackupHeader,
   seen: Seen,
 ): void {
-  const { seq, body, alias, onlyFor } = toLogged([id, fields])
-  const content = signal.parse(JSON.parse(body))
-  const newest = onlyFor === null ? alias : `test:${onlyFor}`
+  const logged = toLogged([id, fields])
+  const { seq } = logged
+  const content = signal.parse(JSON.parse(logged.body))
   pipeline
     .xadd(keys.LOG, id, ...fields)
     .hset(keys.SIGNAL_IDS, content.signal_id, `${seq} ${contentDigest(content)}`)
-    .hset(keys.LATEST, newest, seq)
-  if (seq <= header.relay_cursor) pipeline.hset(keys.RELAYED, newest, seq)
+  for (const kind of kindsOf(logged)) {
+    pipeline.hset(keys.LATEST, kind, seq)
+    if (seq <= header.relay_cursor) pipeline.hset(keys.RELAYED, kind, seq)
+  }
   seen.signals++
   seen.seq = Math.max(seen.seq, seq)
 }

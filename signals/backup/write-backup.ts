@@ -31,6 +31,8 @@ const DERIVED_PREFIXES: readonly string[] = [
   keys.WAITING_PREFIX,
   keys.PREVIEW_LIMIT_PREFIX,
   keys.SESSION_PREFIX,
+  keys.ACCOUNT_SESSION_PREFIX,
+  keys.ACCOUNT_LINK_PREFIX,
 ]
 
 const SPECIAL: readonly string[] = [keys.LOG, keys.RELAY_CURSOR]

@@ -3,9 +3,11 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
-import { ApiError } from '#core/contract/errors.ts'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { tolerate } from '#storage/error-code.ts'
 import { assertHead, knownLog } from '../log/guard.ts'
+import { type Destination, routeOf } from '../outbox/destination.ts'
+import { WAKE } from '../outbox/outbox.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
@@ -21,14 +23,26 @@ export const MOST_LIVE_KEYS = 2
 const MOST_TRIES = 3
 
 /**
- * Issues a key for a client. The token is returned here and never again. Throws `not_found`, or `conflict` if the
- * client already has two live keys.
+ * Issues a key for a client, which is refused from `expiresAtMs` on. The token is returned here and never again. Throws
+ * `not_found`, `validation_error` if the end is past, or `conflict` if the client already has two live keys.
  */
-export async function issueKey(redis: Redis, client: string, random: RandomBytes, nowMs: number) {
+export async function issueKey(
+  redis: Redis,
+  client: string,
+  random: RandomBytes,
+  nowMs: number,
+  expiresAtMs: number | null = null,
+) {
+  if (expiresAtMs !== null && expiresAtMs <= nowMs)
+    throw invalidParameter(
+      'expires_at',
+      toIsoInstant(expiresAtMs),
+      'expected an instant that is still to come',
+    )
   for (let i = 0; i < MOST_TRIES; i++) {
     const made = createToken(random)
     const names = [keys.clientKey(client), keys.clientKeysKey(client), keys.apiKeyKey(made.id)]
-    const args = [client, made.id, digestOf(made.token), nowMs, MOST_LIVE_KEYS]
+    const args = [client, made.id, digestOf(made.token), nowMs, MOST_LIVE_KEYS, expiresAtMs ?? '']
     const reply = await runScript(redis, ISSUE_SCRIPT, names, ...args)
     if (reply === 'ok') return made
     if (reply === 'unknown') throw await unknownClient(redis, client)
@@ -41,8 +55,8 @@ export async function issueKey(redis: Redis, client: string, random: RandomBytes
 }
 
 /**
- * Confirms the newer key of a client and revokes every older one, which suspends a webhook that one of them set, or
- * may have set. A single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer
+ * Confirms the newer key of a client and revokes every older one, which suspends the webhooks that one of them set, or
+ * may have set: `suspended`. A single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer
  * key waits for confirmation.
  */
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
@@ -50,26 +64,28 @@ export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   if (client === null) throw unknownKey(keyId)
   const args = [client, keyId, nowMs, keys.apiKeyKey('')]
   const reply = await runScript(redis, CONFIRM_SCRIPT, [keys.clientKeysKey(client), keys.WEBHOOKS], ...args)
-  const [verdict, suspendedBy, ...retired] = (reply as unknown[]).map(String) // the script returns a list of texts
+  const [verdict, suspendedBy, retired = [], suspended = []] = reply as Confirmed // what the script returns
   if (verdict === 'unknown') throw unknownKey(keyId)
   if (verdict === 'older') {
     const message = `${keyId} is the older of two keys: confirm with the new one, and this one dies`
     throw new ApiError('conflict', message)
   }
-  return { client, keyId, retired, suspendedBy: suspendedBy || null }
+  return { client, keyId, retired, suspendedBy: suspendedBy || null, suspended }
 }
 
-/** A key that was revoked, and whether that suspended the webhook of its client. */
-export type Revoked = { readonly client: string; readonly isSuspended: boolean }
+type Confirmed = [verdict: string, suspendedBy?: string, retired?: string[], suspended?: Destination[]]
 
-/** Revokes a key, which suspends a webhook that it set or may have set; null if there was none. */
+/** A key that was revoked, and the webhooks of its client that this suspended. */
+export type Revoked = { readonly client: string; readonly suspended: readonly Destination[] }
+
+/** Revokes a key, which suspends the webhooks that it set or may have set; null if there was none. */
 export async function revokeKey(redis: Redis, keyId: string): Promise<Revoked | null> {
   const client = await ownerOf(redis, keyId)
   if (client === null) return null
   const names = [keys.apiKeyKey(keyId), keys.clientKeysKey(client), keys.WEBHOOKS]
   const reply = await runScript(redis, REVOKE_SCRIPT, names, client, keyId)
-  const [revoked, suspended] = reply as [number, number] // the script returns both
-  return revoked === 1 ? { client, isSuspended: suspended === 1 } : null
+  const [revoked, suspended] = reply as [number, Destination[]] // the script returns both
+  return revoked === 1 ? { client, suspended } : null
 }
 
 /** The live keys of a client, oldest first. */
@@ -83,7 +99,7 @@ export async function listKeys(redis: Redis, client: string): Promise<readonly A
 }
 
 /**
- * The owner of a token, or null if it is malformed, unknown or revoked, at the cost of one read. Nothing is cached, so
+ * The owner of a token, or null if it is malformed, unknown, revoked or expired, at the cost of one read. Nothing is cached, so
  * changes apply from the next request on. Throws RedisDownError, or LogGoneError for an unknown token in a Redis that
  * has lost its log, because the keys went with it.
  */
@@ -92,9 +108,10 @@ export async function authenticate(redis: Redis, token: string, nowMs: number): 
   if (keyId === undefined) return null
   const log = knownLog(redis)
   const reply = await runScript(redis, READ_SCRIPT, [keys.apiKeyKey(keyId), keys.EPOCH, keys.HEAD])
-  const [owner, sha256, lastUsedMs, record, epoch, seq] = reply as Reply
+  const [owner, sha256, lastUsedMs, expiresAtMs, record, epoch, seq] = reply as Reply
   const isRight = matchesDigest(token, sha256 || null) // also without a digest: an unknown id must take as long
-  const client = isRight ? clientOfText(record, owner) : null
+  const isOver = nowMs >= Number(expiresAtMs || Number.POSITIVE_INFINITY)
+  const client = isRight && !isOver ? clientOfText(record, owner) : null
   if (client === null) {
     assertHead(redis, { epoch: epoch || null, seq: Number(seq) }, log)
     return null
@@ -120,18 +137,26 @@ return redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
 `
 
 /** What the script returns, all texts; '' for what there is not. */
-type Reply = [owner: string, sha256: string, lastUsedMs: string, record: string, epoch: string, seq: string]
+type Reply = [
+  owner: string,
+  sha256: string,
+  lastUsedMs: string,
+  expiresAtMs: string,
+  record: string,
+  epoch: string,
+  seq: string,
+]
 
 /** Reads a key, its client and the head of the log. The same commands run whether the key exists or not. */
 const READ_SCRIPT = `${TEXT_FUNCTION}
-local owner, sha256, last = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha256', 'last_used_at'))
+local owner, sha256, last, ends = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha256', 'last_used_at', 'expires_at'))
 local record = text(redis.call('HGETALL', '${keys.CLIENT_PREFIX}' .. (owner or '')))
-return {owner or '', sha256 or '', last or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
+return {owner or '', sha256 or '', last or '', ends or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
 `
 
 /** Idempotent: called again after a lost reply it finds its own key and returns ok. */
 const ISSUE_SCRIPT = `
-local client, id, sha256, now, most = unpack(ARGV)
+local client, id, sha256, now, most, ends = unpack(ARGV)
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
 local there = redis.call('HGET', KEYS[3], 'sha256')
 if there then return there == sha256 and 'ok' or 'taken' end
@@ -139,25 +164,39 @@ if redis.call('SCARD', KEYS[2]) >= tonumber(most) then return 'full' end
 local number = redis.call('HINCRBY', KEYS[1], 'keys_issued', 1)
 redis.call('HSET', KEYS[3], 'client', client, 'sha256', sha256, 'created_at', now, 'number', number)
 redis.call('SADD', KEYS[2], id)
+if ends ~= '' then
+  redis.call('HSET', KEYS[3], 'expires_at', ends)
+  redis.call('HSET', '${keys.EXPIRING_KEYS}', id, ends)
+end
 return 'ok'
 `
 
 /**
- * Lua: suspends the webhook of a client if the key set it; returns whether it did. A record of an earlier release does
- * not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
+ * Lua: suspends every webhook of a client that the key set; adds the destinations to a list. A record of an earlier release
+ * does not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
  */
-const SUSPEND = `${keys.REVISE}
-local function suspend(webhooks, client, id)
-  local webhook = '${keys.WEBHOOK_PREFIX}' .. client
-  local url, by, at, suspended = unpack(redis.call('HMGET', webhook, 'url', 'set_by', 'set_at', 'suspended'))
+const SUSPEND = `${WAKE}
+local function suspend_one(webhooks, destination, id, route)
+  local url, by, at, suspended = unpack(redis.call('HMGET', webhook(destination), 'url', 'set_by', 'set_at', 'suspended'))
   local is_unknown = not by or not at
   if not url or suspended == '1' or not is_unknown and by ~= id then return false end
   local why = 'the key ' .. id .. (is_unknown and ', which may have set it,' or ' that set it') .. ' was revoked'
-  why = why .. ': confirm the address by PUT /v1/webhook with a live key'
-  redis.call('HSET', webhook, 'enabled', '0', 'disabled_why', why, 'suspended', '1')
-  redis.call('SREM', webhooks, client)
-  revise(client)
+  why = why .. ': confirm the address by PUT ' .. route .. ' with a live key'
+  redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', why, 'suspended', '1')
+  redis.call('SREM', webhooks, destination)
+  revise(destination)
+  wake(destination)
   return true
+end
+
+local function suspend(webhooks, client, id, suspended)
+  if suspend_one(webhooks, client, id, '${routeOf('')}') then suspended[#suspended + 1] = client end
+  local others = redis.call('SMEMBERS', '${keys.ENDPOINTS_PREFIX}' .. client)
+  table.sort(others)
+  for _, name in ipairs(others) do
+    local destination = client .. '/' .. name
+    if suspend_one(webhooks, destination, id, '${routeOf('/')}' .. name) then suspended[#suspended + 1] = destination end
+  end
 end
 `
 
@@ -174,19 +213,23 @@ for _, other in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   end
 end
 redis.call('HSETNX', prefix .. id, 'confirmed_at', now)
-local by = ''
+local suspended, by = {}, ''
 for _, other in ipairs(others) do
   redis.call('SREM', KEYS[1], other)
   redis.call('DEL', prefix .. other)
-  if suspend(KEYS[2], client, other) then by = other end
+  local before = #suspended
+  suspend(KEYS[2], client, other, suspended)
+  if #suspended > before then by = other end
 end
-return {'ok', by, unpack(others)}
+return {'ok', by, others, suspended}
 `
 
 const REVOKE_SCRIPT = `${SUSPEND}
 local client, id = unpack(ARGV)
 redis.call('SREM', KEYS[2], id)
-return {redis.call('DEL', KEYS[1]), suspend(KEYS[3], client, id) and 1 or 0}
+local suspended = {}
+suspend(KEYS[3], client, id, suspended)
+return {redis.call('DEL', KEYS[1]), suspended}
 `
 
 /** The client of a live key, or null. */
@@ -202,6 +245,8 @@ const storedKey = z.object({
   confirmed_at: instant.nullable().default(null),
   /** To the minute; null if never used. */
   last_used_at: instant.nullable().default(null),
+  /** It is refused from then on; null if it has no end. */
+  expires_at: instant.nullable().default(null),
 })
 
 const unknownKey = (keyId: string): ApiError =>

@@ -25,6 +25,8 @@ const stored = z.object({
   aliases: z.string().transform(text => z.array(z.string()).readonly().parse(JSON.parse(text))),
   program: z.enum(['0', '1']).transform(text => text === '1'),
   created_at: z.string(),
+  /** Where notices are mailed; null if they are not. */
+  email: z.string().nullable().default(null),
   /** Whether the account was active and the operator suspended it. */
   suspended: z
     .literal('1')
@@ -36,12 +38,13 @@ const stored = z.object({
 export const toClient = (id: string, fields: Readonly<Record<string, string>>): Client | null =>
   Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
 
-const toStoredClient = ({ tier, status, aliases, program, created_at }: Client) => ({
+const toStoredClient = ({ tier, status, aliases, program, created_at, email }: Client) => ({
   tier,
   status,
   aliases: JSON.stringify(aliases),
   program: program ? '1' : '0',
   created_at,
+  ...(email === null ? {} : { email }),
 })
 
 /** Throws `validation_error` unless a text is a valid id of a client, a tier or an alias. */
@@ -75,7 +78,7 @@ const MOST_ALIASES = 1_000
 const MOST_TRIES = 20
 
 /** The first state of a client: without it, pending and entitled to nothing. */
-type ClientBeginning = EntitlementChange & { readonly status?: Client['status'] }
+type ClientBeginning = EntitlementChange & Partial<Pick<Client, 'status' | 'email'>>
 
 /**
  * Adds a client atomically. Throws `conflict` if the id exists, `validation_error`, and what entitleClient throws.
@@ -85,7 +88,7 @@ export async function createClient(
   id: string,
   tier: string,
   nowMs: number,
-  { status = 'pending', ...change }: ClientBeginning = {},
+  { status = 'pending', email = null, ...change }: ClientBeginning = {},
   programAlias = '',
 ): Promise<Client> {
   assertId('id', id)
@@ -93,7 +96,7 @@ export async function createClient(
   assertAliases(change, programAlias)
   const created_at = toIsoInstant(nowMs)
   const client = entitled(
-    { id, tier, status, aliases: [], program: false, created_at, suspended: false },
+    { id, tier, status, aliases: [], program: false, created_at, email, suspended: false },
     change,
   )
   const fields = Object.entries(toStoredClient(client)).flat()
@@ -173,6 +176,20 @@ elseif redis.call('HGET', KEYS[1], 'status') == 'active' then
   redis.call('HSET', KEYS[1], 'suspended', '1')
 end
 redis.call('HSET', KEYS[1], 'status', ARGV[2])
+revise(ARGV[1])
+return 'ok'
+`
+
+/** Sets where notices are mailed; null for nowhere. Throws `not_found`. */
+export async function setEmail(redis: Redis, id: string, email: string | null): Promise<Client> {
+  const reply = await runScript(redis, EMAIL_SCRIPT, [clientKey(id)], id, email ?? '')
+  if (reply !== 'ok') throw await unknownClient(redis, id)
+  return findClient(redis, id)
+}
+
+const EMAIL_SCRIPT = `${REVISE}
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
+if ARGV[2] == '' then redis.call('HDEL', KEYS[1], 'email') else redis.call('HSET', KEYS[1], 'email', ARGV[2]) end
 revise(ARGV[1])
 return 'ok'
 `

@@ -61,8 +61,8 @@ export function matchesDigest(token: string, stored: string | null): boolean {
   return found.length === expected.length && timingSafeEqual(found, expected) && stored !== null
 }
 
-/** Keys, operator tokens and secrets of webhooks in a text. */
-export const OUR_SECRETS = /\b(?:whsec|hw_live|hw_test|hw_op)_[\w+/=%-]*/g
+/** Keys, operator tokens, links and secrets of webhooks in a text. */
+export const OUR_SECRETS = /\b(?:whsec|hw_live|hw_test|hw_op|hw_link)_[\w+/=%-]*/g
 
 const checksumOf = (body: string): string => toBase62(BigInt(crc32(body)), CHECKSUM_DIGITS)
 

@@ -1,8 +1,10 @@
-// A delivery from "due" to "acknowledged". A worker leases a client, sends what is due to it, one request at a time and in order,
+// A delivery from "due" to "acknowledged". A worker leases a destination, sends what is due to it, one request at a time and in order,
 // and writes what became of each. What it asks of Redis is in scripts.ts, beside this file.
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { LoggedSignal, LogReader } from '../log/read-log.ts'
+import type { Destination } from '../outbox/destination.ts'
+import { isExpired } from '../outbox/expiry.ts'
 import { type Attempt, type DeliveryState, type Lane, toAttempt } from '../outbox/outbox.ts'
 import { isEntitled } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
@@ -18,19 +20,23 @@ import { type Due, type Released, type Settlement, settle, type Taking, take } f
 export type DeliveryEvent =
   | {
       readonly kind: 'attempt'
-      readonly client: string
+      readonly destination: Destination
       readonly seq: number
       readonly attempt: Attempt
       readonly firedAtMs: number
     }
-  | { readonly kind: 'exhausted' | 'withdrawn'; readonly client: string; readonly seq: number }
-  | { readonly kind: 'disabled'; readonly client: string; readonly why: string }
-  | { readonly kind: 'failing'; readonly client: string; readonly forMs: number }
+  | {
+      readonly kind: 'exhausted' | 'withdrawn' | 'expired'
+      readonly destination: Destination
+      readonly seq: number
+    }
+  | { readonly kind: 'disabled'; readonly destination: Destination; readonly why: string }
+  | { readonly kind: 'failing'; readonly destination: Destination; readonly forMs: number }
   /** No attempt was made, for a reason that is not the receiver's. */
   | {
       readonly kind: 'our fault'
-      readonly client: string
-      /** Null if the client itself could not be processed. */
+      readonly destination: Destination
+      /** Null if the destination itself could not be processed. */
       readonly seq: number | null
       readonly reason: OurFaultReason | 'program_error'
       /** How many in a row, including this one. */
@@ -56,7 +62,7 @@ export type DeliveryParts = {
   readonly sleep: (ms: number) => Promise<void>
   readonly readSignal: LogReader['readSignal']
   readonly send: SendSignal
-  /** How long a worker may be silent before another takes its client. */
+  /** How long a worker may be silent before another takes its destination. */
   readonly flightMs: number
   readonly waits: Waits
   /** True once no further delivery is started. */
@@ -67,7 +73,7 @@ export type DeliveryParts = {
   readonly onError: (error: unknown) => void
 }
 
-/** A worker releases a client after this time, so that others get their turn. */
+/** A worker releases a destination after this time, so that others get their turn. */
 const TURN_MS = 5_000
 
 /** The longest turn as a share of the lease, which is never extended. */
@@ -99,32 +105,37 @@ type Step = {
 }
 
 /**
- * Delivers what is due to a client, unless another worker has it: that one finds everything, because a client is
- * released in the step that finds nothing due. Resolves with when to look at the client again.
+ * Delivers what is due to a destination, unless another worker has it: that one finds everything, because a destination is
+ * released in the step that finds nothing due. Resolves with when to look at the destination again.
  */
-export async function drainClient(parts: DeliveryParts, client: string, lane: Lane): Promise<Released> {
+export async function drainDestination(
+  parts: DeliveryParts,
+  destination: Destination,
+  lane: Lane,
+): Promise<Released> {
   try {
-    const released = await runTurn(parts, client, lane)
-    if (released.kind !== 'busy') endFaults(parts, client, null)
+    const released = await runTurn(parts, destination, lane)
+    if (released.kind !== 'busy') endFaults(parts, destination, null)
     return released
   } catch (error) {
-    // The result cannot be written: the lease ends, and a worker takes the client again.
-    if (!(error instanceof RedisDownError)) reportFault(parts, client, null, 'program_error')
+    // The result cannot be written: the lease ends, and a worker takes the destination again.
+    if (!(error instanceof RedisDownError)) reportFault(parts, destination, null, 'program_error')
     throw error
   }
 }
 
-async function runTurn(parts: DeliveryParts, client: string, lane: Lane): Promise<Released> {
+async function runTurn(parts: DeliveryParts, destination: Destination, lane: Lane): Promise<Released> {
   const { redis, now, elapsed, flightMs } = parts
   const beginMs = elapsed() // before Redis starts to count
   const endsMs = beginMs + Math.min(TURN_MS, flightMs * TURN_SHARE)
   const lastStartMs = beginMs + flightMs * LAST_START_SHARE
-  const turn = { client, token: parts.newToken(), flightMs, lane, endsMs, lastStartMs }
+  const turn = { destination, token: parts.newToken(), flightMs, lane, endsMs, lastStartMs }
   let found = await take(redis, turn, now())
   while (found.kind === 'send') {
     const step = elapsed() < lastStartMs ? await deliverSurely(parts, turn, found) : untried(now())
     const { isCurrent, next } = await settleSurely(parts, turn, found, step)
-    for (const event of step.events) if (isCurrent || event.kind !== 'exhausted') parts.onEvent(event)
+    for (const event of step.events)
+      if (isCurrent || !(event.kind === 'exhausted' || event.kind === 'expired')) parts.onEvent(event)
     found = next
   }
   return found
@@ -137,7 +148,7 @@ async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promis
   } catch (error) {
     if (error instanceof RedisDownError) return untried(parts.now() + OUR_FAULT_WAIT_MS)
     parts.onError(error)
-    const inARow = reportFault(parts, turn.client, due.seq, 'program_error')
+    const inARow = reportFault(parts, turn.destination, due.seq, 'program_error')
     const waitMs = Math.min(OUR_FAULT_WAIT_MS * 2 ** (inARow - 1), LONGEST_ERROR_WAIT_MS)
     return { ...AT_ONCE, settlement: { ...NOTHING, state: due.state, dueMs: parts.now() + waitMs } }
   }
@@ -149,16 +160,27 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
   const signal = await reading
   // Webhook and entitlement may have changed while it was read: they are found again, and the signal is known then.
   if (reading instanceof Promise && signal !== undefined) return AT_ONCE
-  const webhook = openWebhook(parts.box, turn.client, due.webhook)
-  const mayHave = signal !== undefined && due.record !== null && isEntitled(due.record, signal)
-  if (webhook?.enabled !== true || !mayHave) {
-    // It can still pull, and a resend owes it again.
-    const state: DeliveryState = { ...due.state, status: 'withdrawn', settled_at: parts.now() }
-    const events = [{ kind: 'withdrawn', client: turn.client, seq: due.seq }] as const
-    return { ...AT_ONCE, settlement: { ...NOTHING, state }, events }
-  }
+  const webhook = openWebhook(parts.box, turn.destination, due.webhook)
+  const mayHave =
+    signal !== undefined &&
+    due.record !== null &&
+    isEntitled(due.record, turn.destination, webhook?.filter ?? null, signal)
+  if (webhook?.enabled !== true || !mayHave) return unsent(parts, turn, due, 'withdrawn')
+  if (isExpired(signal, due.state, webhook.expireAfterS, parts.now()))
+    return unsent(parts, turn, due, 'expired')
   if (webhook.lane === 'slow' && turn.lane === 'fast') return untried(parts.now())
   return attemptDelivery(parts, turn, due, webhook, signal)
+}
+
+/** It is not sent. The client can still pull it, and a resend owes it again. */
+function unsent(
+  { now }: DeliveryParts,
+  { destination }: Turn,
+  { seq, state: before }: Due,
+  kind: 'withdrawn' | 'expired',
+): Step {
+  const state: DeliveryState = { ...before, status: kind, settled_at: now() }
+  return { ...AT_ONCE, settlement: { ...NOTHING, state }, events: [{ kind, destination, seq }] }
 }
 
 /** One request, and what it changes. An internal fault that prevented it leaves the delivery due. */
@@ -169,16 +191,17 @@ async function attemptDelivery(
   webhook: Webhook,
   signal: LoggedSignal,
 ): Promise<Step> {
-  const { client } = turn
+  const { destination } = turn
   const at = parts.now()
   const number = before.attempts + 1
-  const [{ url }, secrets] = [webhook, liveSecrets(webhook.secrets, at)]
-  const outcome = await parts.send({ url, secrets, signal, prevSeq: before.prev, attempt: number })
+  const { url, headers } = webhook
+  const secrets = liveSecrets(webhook.secrets, at)
+  const outcome = await parts.send({ url, secrets, headers, signal, prevSeq: before.prev, attempt: number })
   if (outcome.kind === 'ourFault') {
-    reportFault(parts, client, seq, outcome.reason)
+    reportFault(parts, destination, seq, outcome.reason)
     return untried(parts.now() + OUR_FAULT_WAIT_MS)
   }
-  endFaults(parts, client, seq)
+  endFaults(parts, destination, seq)
   // A probe tests the receiver, not its signal.
   const counts = outcome.kind === 'delivered' || webhook.condition.breaker.kind !== 'open'
   const attempt = toAttempt(outcome, at, counts ? number : null)
@@ -190,8 +213,8 @@ async function attemptDelivery(
     settlement: { state, dueMs: dueMs && Math.min(dueMs, probeMs ?? dueMs), attempt, webhook: moved.webhook },
     leaveUntilMs: (moved.webhook ?? webhook).lane === 'slow' && turn.lane === 'fast' ? parts.now() : null,
     events: [
-      { kind: 'attempt', client, seq, attempt, firedAtMs: signal.atMs },
-      ...(state.status === 'exhausted' ? [{ kind: 'exhausted' as const, client, seq }] : []),
+      { kind: 'attempt', destination, seq, attempt, firedAtMs: signal.atMs },
+      ...(state.status === 'exhausted' ? [{ kind: 'exhausted' as const, destination, seq }] : []),
       ...moved.events,
     ],
   }
@@ -217,7 +240,7 @@ function stateAfter(
 /** The webhook after an answer; null if unchanged, as for healthy ones. */
 function webhookAfter(
   { now, waits }: DeliveryParts,
-  { client, condition, lane: before }: Webhook,
+  { destination, condition, lane: before }: Webhook,
   seq: number,
   outcome: Answered,
 ): Pick<Settlement, 'webhook'> & { readonly events: readonly DeliveryEvent[] } {
@@ -228,9 +251,10 @@ function webhookAfter(
   const isBack = condition.breaker.kind === 'open' && outcome.kind === 'delivered'
   const hurries = isBack || moved.disabled !== null
   const webhook = { condition: moved.condition, lane, disabledWhy: moved.disabled, hurries } as const
-  if (moved.disabled !== null) return { webhook, events: [{ kind: 'disabled', client, why: moved.disabled }] }
+  if (moved.disabled !== null)
+    return { webhook, events: [{ kind: 'disabled', destination, why: moved.disabled }] }
   if (moved.alertMs === null) return { webhook, events: [] }
-  return { webhook, events: [{ kind: 'failing', client, forMs: moved.alertMs }] }
+  return { webhook, events: [{ kind: 'failing', destination, forMs: moved.alertMs }] }
 }
 
 const isSame = (after: Condition, before: Condition): boolean =>
@@ -263,7 +287,7 @@ const AT_ONCE: Step = { settlement: NOTHING, leaveUntilMs: null, events: [] }
 const untried = (leaveUntilMs: number): Step => ({ ...AT_ONCE, leaveUntilMs })
 
 /**
- * Internal faults in a row, by client and number, which is empty for the processing of the client itself: no receiver is charged
+ * Internal faults in a row, by destination and number, which is empty for the processing of the destination itself: no receiver is charged
  * with them, so these counts are what makes them wait and raises alerts.
  */
 type Faults = LRUCache<string, number>
@@ -273,20 +297,20 @@ const MOST_ROWS = 10_000
 
 export const createFaults = (): Faults => new LRUCache({ max: MOST_ROWS })
 
-const endFaults = ({ faults }: DeliveryParts, client: string, seq: number | null): unknown =>
-  faults.size > 0 && faults.delete(`${client} ${seq ?? ''}`)
+const endFaults = ({ faults }: DeliveryParts, destination: Destination, seq: number | null): unknown =>
+  faults.size > 0 && faults.delete(`${destination} ${seq ?? ''}`)
 
 /** Counts a fault, reports it, and returns how many there were in a row. */
 function reportFault(
   { faults, onEvent }: DeliveryParts,
-  client: string,
+  destination: Destination,
   seq: number | null,
   reason: OurFaultReason | 'program_error',
 ): number {
-  const row = `${client} ${seq ?? ''}`
+  const row = `${destination} ${seq ?? ''}`
   const inARow = (faults.get(row) ?? 0) + 1
   faults.set(row, inARow)
-  onEvent({ kind: 'our fault', client, seq, reason, inARow })
+  onEvent({ kind: 'our fault', destination, seq, reason, inARow })
   return inARow
 }
 
@@ -294,8 +318,8 @@ function reportFault(
 const opened = new WeakMap<object, Webhook>()
 
 /** `toWebhook`, cached: a webhook is opened for every delivery. */
-function openWebhook(box: SecretBox, client: string, fields: Due['webhook']): Webhook | null {
-  const webhook = opened.get(fields) ?? toWebhook(box, client, fields)
+function openWebhook(box: SecretBox, destination: Destination, fields: Due['webhook']): Webhook | null {
+  const webhook = opened.get(fields) ?? toWebhook(box, destination, fields)
   if (webhook !== null) opened.set(fields, webhook)
   return webhook
 }

@@ -1,7 +1,8 @@
-// The scripts of a delivery: take a client, then write each result and find the next delivery in the same step. Two round trips
+// The scripts of a delivery: take a destination, then write each result and find the next delivery in the same step. Two round trips
 // per delivery.
 import type { Redis } from 'ioredis'
 import type { Client } from '../clients/clients.ts'
+import type { Destination } from '../outbox/destination.ts'
 import { type Attempt, type DeliveryState, type Lane, parseState } from '../outbox/outbox.ts'
 import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/records.ts'
 import { type Condition, probeAtMs } from '../outbox/webhook-condition.ts'
@@ -9,11 +10,11 @@ import { ATTEMPTS_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { STRANDED } from '../redis/lease.ts'
 import { createSharedScript, rememberText } from '../redis/script.ts'
 
-/** The lease of a worker on a client: longer than its turn and the longest request together. */
+/** The lease of a worker on a destination: longer than its turn and the longest request together. */
 export const FLIGHT_MS = 20_000
 
-/** A client that a worker has leased. */
-export type Taking = { readonly client: string; readonly token: string; readonly flightMs: number }
+/** A destination that a worker has leased. */
+export type Taking = { readonly destination: Destination; readonly token: string; readonly flightMs: number }
 
 /** A delivery that is due, with everything as it was when it was found. */
 export type Due = {
@@ -27,7 +28,7 @@ export type Due = {
   readonly record: Client | null
 }
 
-/** What a worker is to do with a client that it does not have. */
+/** What a worker is to do with a destination that it does not have. */
 export type Released =
   /** Another worker has it, since before or because this one was silent for too long; or nothing is owed. */
   | { readonly kind: 'busy' | 'done' }
@@ -52,26 +53,30 @@ export type Settlement = {
   } | null
 }
 
-/** Leases a client and finds its next delivery. */
-export async function take(redis: Redis, { client, token, flightMs }: Taking, nowMs: number): Promise<Found> {
-  const known = knownRecords(redis).get(client)
-  const args = [client, token, nowMs, flightMs, nowMs + flightMs, ...revisionOf(known)]
-  return toFound(redis, client, known, await runTake(redis, ...args))
+/** Leases a destination and finds its next delivery. */
+export async function take(
+  redis: Redis,
+  { destination, token, flightMs }: Taking,
+  nowMs: number,
+): Promise<Found> {
+  const known = knownRecords(redis).get(destination)
+  const args = [destination, token, nowMs, flightMs, nowMs + flightMs, ...revisionOf(known)]
+  return toFound(redis, destination, known, await runTake(redis, ...args))
 }
 
 /**
- * Writes the result of an attempt and finds the next delivery, or releases the client until `leaveUntilMs`.
+ * Writes the result of an attempt and finds the next delivery, or releases the destination until `leaveUntilMs`.
  * `isCurrent` is false if the signal was resent meanwhile: then only the attempt is recorded.
  */
 export async function settle(
   redis: Redis,
-  { client, token }: Taking,
+  { destination, token }: Taking,
   due: Due,
   { state, dueMs, attempt, webhook }: Settlement,
   nowMs: number,
   leaveUntilMs: number | null,
 ): Promise<{ readonly isCurrent: boolean; readonly next: Found }> {
-  const known = knownRecords(redis).get(client)
+  const known = knownRecords(redis).get(destination)
   const written = [
     due.seq,
     due.raw,
@@ -80,9 +85,9 @@ export async function settle(
     jsonOr(attempt),
     jsonOr(movedFields(due, webhook)),
   ]
-  const args = [client, token, nowMs, ...written, leaveUntilMs ?? '', ...revisionOf(known)]
+  const args = [destination, token, nowMs, ...written, leaveUntilMs ?? '', ...revisionOf(known)]
   const [verdict, found] = (await runSettle(redis, ...args)) as [string, unknown] // the script returns both
-  return { isCurrent: verdict === '1', next: toFound(redis, client, known, found) }
+  return { isCurrent: verdict === '1', next: toFound(redis, destination, known, found) }
 }
 
 /** Strings: the address and the condition that were read, and the values to write if both are unchanged. */
@@ -99,16 +104,19 @@ const movedFields = (due: Due, moved: Settlement['webhook']) =>
 
 const jsonOr = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
 
-/** What a script needs to know: the revision, and the time of the next probe, which is a field of the webhook. */
-const revisionOf = (known: Records | undefined): readonly string[] => [
-  known?.revision ?? '',
-  known?.webhook.probe_at ?? '',
-]
+/** What a script needs to know: the revision, and what `probe_of` gives. */
+const revisionOf = (known: Records | undefined): readonly string[] => {
+  const { probe_at = '', paused, enabled } = known?.webhook ?? {}
+  return [known?.revision ?? '', paused === '1' && enabled === '1' ? PAUSED : probe_at]
+}
 
-function toFound(redis: Redis, client: string, known: Records | undefined, reply: unknown): Found {
+/** In place of the time of a probe. A webhook that is disabled is not paused: what it was owed is withdrawn. */
+const PAUSED = 'paused'
+
+function toFound(redis: Redis, destination: Destination, known: Records | undefined, reply: unknown): Found {
   const [kind, first = '', raw = '', ...texts] = reply as [Found['kind'], ...string[]] // the list that FIND returns
   if (kind === 'send') {
-    const { webhook, record } = texts.length === 0 ? known! : keepRecords(redis, client, texts)
+    const { webhook, record } = texts.length === 0 ? known! : keepRecords(redis, destination, texts)
     return { kind, seq: Number(first), state: stateOf(raw, first), raw, webhook, record }
   }
   if (kind === 'busy') return { kind }
@@ -118,73 +126,79 @@ function toFound(redis: Redis, client: string, known: Records | undefined, reply
 /** Signals whose latest state is cached. */
 const MOST_SIGNALS = 500
 
-/** A fresh state is the same text for most clients of a signal. */
+/** A fresh state is the same text for most destinations of a signal. */
 const stateOf = rememberText(MOST_SIGNALS, parseState)
 
 /** Retries that become due at once; the rest is found the next time. */
 const PROMOTED_AT_ONCE = 1_000
 
 /**
- * Finds the next delivery of a client: the newest once an open breaker's `probe_at` has passed, else the lowest
- * number that is due. Returns {'later', time of the next attempt or probe, or ''}, and releases the client in
+ * Finds the next delivery of a destination, none if it is paused: the newest once an open breaker's `probe_at` has passed, else the lowest
+ * number that is due. Returns {'later', time of the next attempt or probe, or ''}, and releases the destination in
  * the same step, so a worker that was turned away missed nothing; or {'send', seq, state} and, unless the caller knows
  * them, {revision, webhook, client}, each record as one text.
  */
 const FIND = `${RECORDS}
-local function release(client, at)
-  redis.call('DEL', flight(client))
-  if at ~= '' then schedule(client, at) else unschedule(client) end
+local function release(destination, at)
+  redis.call('DEL', flight(destination))
+  if at ~= '' then schedule(destination, at) else unschedule(destination) end
   return {'later', at}
 end
 
-local function promote(client, until_ms, most)
-  for _, seq in ipairs(redis.call('ZRANGEBYSCORE', waiting(client), '-inf', until_ms, 'LIMIT', 0, most)) do
-    redis.call('ZREM', waiting(client), seq)
-    redis.call('ZADD', ready(client), seq, seq)
+local function promote(destination, until_ms, most)
+  for _, seq in ipairs(redis.call('ZRANGEBYSCORE', waiting(destination), '-inf', until_ms, 'LIMIT', 0, most)) do
+    redis.call('ZREM', waiting(destination), seq)
+    redis.call('ZADD', ready(destination), seq, seq)
   end
 end
 
-local function next_retry(client) return redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or '' end
+local function next_retry(destination) return redis.call('ZRANGE', waiting(destination), 0, 0, 'WITHSCORES')[2] or '' end
 
-local function find(client, now, known, known_probe)
-  local first = next_retry(client)
-  local seq = redis.call('ZRANGE', ready(client), 0, 0)[1]
-  local revision = revision_of(client)
+local function probe_of(destination)
+  local probe, paused, enabled = unpack(redis.call('HMGET', webhook(destination), 'probe_at', 'paused', 'enabled'))
+  return paused == '1' and enabled == '1' and '${PAUSED}' or probe or ''
+end
+
+local function find(destination, now, known, known_probe)
+  local first = next_retry(destination)
+  local seq = redis.call('ZRANGE', ready(destination), 0, 0)[1]
+  local revision = revision_of(destination)
   local probe = ''
   if revision == known then
     probe = known_probe
   elseif first ~= '' or seq then
-    probe = redis.call('HGET', webhook(client), 'probe_at') or ''
+    probe = probe_of(destination)
   end
-  if probe ~= '' and tonumber(now) < tonumber(probe) then return release(client, probe) end
-  if first ~= '' then promote(client, now, ${PROMOTED_AT_ONCE}) end
+  if probe == '${PAUSED}' then return release(destination, '') end -- it is due again when it goes on
+  if probe ~= '' and tonumber(now) < tonumber(probe) then return release(destination, probe) end
+  if first ~= '' then promote(destination, now, ${PROMOTED_AT_ONCE}) end
   if first ~= '' or probe ~= '' then
-    seq = redis.call(probe ~= '' and 'ZREVRANGE' or 'ZRANGE', ready(client), 0, 0)[1]
+    seq = redis.call(probe ~= '' and 'ZREVRANGE' or 'ZRANGE', ready(destination), 0, 0)[1]
   end
-  if not seq then return release(client, first) end
-  local state = redis.call('HGET', outbox(seq), client) or ''
+  if not seq then return release(destination, first) end
+  local state = redis.call('HGET', outbox(seq), destination) or ''
   if revision == known then return {'send', seq, state} end
-  return {'send', seq, state, revision, records(client)}
+  return {'send', seq, state, revision, records(destination)}
 end
 `
 
 /**
- * Leases a client and finds its next delivery. Arguments: client, token, now, duration of the lease, its end, what
+ * Leases a destination and finds its next delivery. Arguments: destination, token, now, duration of the lease, its end, what
  * is known. Returns as FIND, or {'busy'} if another worker has it.
  */
 const TAKE_SCRIPT = `${FIND}${STRANDED}
-local function run(client, token, now, ttl, ends, known, known_probe)
-  local holder = redis.call('GET', flight(client))
+local function run(destination, token, now, ttl, ends, known, known_probe)
+  local holder = redis.call('GET', flight(destination))
   if holder and holder ~= token then
-    local left = redis.call('PTTL', flight(client))
+    local left = redis.call('PTTL', flight(destination))
     if not is_stranded(left, ttl) then
-      schedule(client, string.format('%.0f', now + left))
+      schedule(destination, string.format('%.0f', now + left))
       return {'busy'}
     end
   end -- else it may be ours already: the reply was lost
-  redis.call('SET', flight(client), token, 'PX', ttl)
-  schedule(client, ends)
-  return find(client, now, known, known_probe)
+  redis.call('SET', flight(destination), token, 'PX', ttl)
+  schedule(destination, ends)
+  return find(destination, now, known, known_probe)
 end
 `
 const runTake = createSharedScript(TAKE_SCRIPT, [WEBHOOKS], 7)
@@ -193,8 +207,8 @@ const runTake = createSharedScript(TAKE_SCRIPT, [WEBHOOKS], 7)
 const ATTEMPTS_KEPT = 40
 
 /**
- * Writes the result of an attempt and the webhook, then finds the next delivery or releases the client. Arguments:
- * client, token, now; the number; the state that was read and the new one; time of the next attempt or ''; the
+ * Writes the result of an attempt and the webhook, then finds the next delivery or releases the destination. Arguments:
+ * destination, token, now; the number; the state that was read and the new one; time of the next attempt or ''; the
  * attempt or ''; the webhook as JSON or ''; when to look again, or '' to find the next; what is known. Returns '1' first
  * if the state was still the one that was read: a resend begins another round. Idempotent. A late result, after
  * the lease ended, is written too: an acknowledgement settles the round, whatever the other worker got.
@@ -208,15 +222,15 @@ local function note(attempts, attempt, is_first)
   if count > ${ATTEMPTS_KEPT} then redis.call('LTRIM', attempts, -${ATTEMPTS_KEPT}, -1) end
 end
 
-local function move(client, to)
-  local there = redis.call('HMGET', webhook(client), 'url', 'condition')
+local function move(destination, to)
+  local there = redis.call('HMGET', webhook(destination), 'url', 'condition')
   if there[1] ~= to.url or there[2] ~= to.was then return end -- it was set again meanwhile
-  redis.call('HSET', webhook(client), 'condition', to.condition, 'probe_at', to.probe_at, 'lane', to.lane)
+  redis.call('HSET', webhook(destination), 'condition', to.condition, 'probe_at', to.probe_at, 'lane', to.lane)
   if to.disabled_why ~= '' then
-    redis.call('HSET', webhook(client), 'enabled', '0', 'disabled_why', to.disabled_why, 'probe_at', '')
-    redis.call('SREM', webhooks, client)
+    redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', to.disabled_why, 'probe_at', '')
+    redis.call('SREM', webhooks, destination)
   end
-  revise(client)
+  revise(destination)
 end
 
 local function is_late_success(there, state)
@@ -225,27 +239,30 @@ local function is_late_success(there, state)
   return new.status == 'delivered' and old.status ~= 'delivered' and new.round == old.round
 end
 
-local function run(client, token, now, seq, was, state, due, attempt, moved, leave, known, known_probe)
-  local there = redis.call('HGET', outbox(seq), client)
+local function run(destination, token, now, seq, was, state, due, attempt, moved, leave, known, known_probe)
+  local there = redis.call('HGET', outbox(seq), destination)
   local is_first = there == was and was ~= state -- else it may be run again after a lost reply
-  if attempt ~= '' then note('${ATTEMPTS_PREFIX}' .. seq .. ':' .. client, attempt, is_first) end
+  if attempt ~= '' then note('${ATTEMPTS_PREFIX}' .. seq .. ':' .. destination, attempt, is_first) end
   local is_late = there ~= was and there ~= state and is_late_success(there, state)
   local verdict = (there == was or there == state or is_late) and '1' or '0'
   if (there == was or is_late) and state ~= '' then
-    redis.call('HSET', outbox(seq), client, state)
-    redis.call('ZREM', ready(client), seq)
-    if is_late then redis.call('ZREM', waiting(client), seq) end
-    if due ~= '' then redis.call('ZADD', waiting(client), due, seq) end
+    redis.call('HSET', outbox(seq), destination, state)
+    redis.call('ZREM', ready(destination), seq)
+    if is_late then redis.call('ZREM', waiting(destination), seq) end
+    if due ~= '' then redis.call('ZADD', waiting(destination), due, seq) end
+  end
+  if string.find(state, '"status":"delivered"', 1, true) and redis.call('HEXISTS', webhook(destination), 'url') == 1 then
+    redis.call('HSET', webhook(destination), 'last_success', now) -- no delivery reads it: the revision stays
   end
   if moved ~= '' then
     local to = cjson.decode(moved)
-    move(client, to)
-    if to.hurries == '1' then promote(client, '+inf', -1) end
+    move(destination, to)
+    if to.hurries == '1' then promote(destination, '+inf', -1) end
   end
 
-  if redis.call('GET', flight(client)) ~= token then return {verdict, {'busy'}} end
-  if leave == '' then return {verdict, find(client, now, known, known_probe)} end
-  return {verdict, release(client, redis.call('EXISTS', ready(client)) == 1 and leave or next_retry(client))}
+  if redis.call('GET', flight(destination)) ~= token then return {verdict, {'busy'}} end
+  if leave == '' then return {verdict, find(destination, now, known, known_probe)} end
+  return {verdict, release(destination, redis.call('EXISTS', ready(destination)) == 1 and leave or next_retry(destination))}
 end
 `
 const runSettle = createSharedScript(SETTLE_SCRIPT, [WEBHOOKS], 12)

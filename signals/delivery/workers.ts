@@ -1,21 +1,21 @@
-// The workers of one process: they take clients that are due from the schedules of the outbox; there is no
+// The workers of one process: they take destinations that are due from the schedules of the outbox; there is no
 // other queue.
 import { LANES, type Lane, readSchedule } from '../outbox/outbox.ts'
 import type { StartTimer } from '../send/guarded-connect.ts'
 import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from '../send/policy.ts'
 import type { SendSignal } from '../send/send.ts'
-import { type DeliveryParts, drainClient } from './deliver.ts'
+import { type DeliveryParts, drainDestination } from './deliver.ts'
 
 /**
- * Clients served at the same time, beside those whose receiver is suspect. One that begins to hang has its slot for 100 ms; those
+ * Destinations served at the same time, beside those whose receiver is suspect. One that begins to hang has its slot for 100 ms; those
  * that failed together are tried again at a pace that leaves time for the others.
  */
-const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 1_024, slow: 64 }
+const DESTINATIONS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 1_024, slow: 64 }
 
 /** If more is due than there is room for, the schedule is read again once this share of the room is free. */
 const REFILL_SHARE = 1 / 8
 
-/** How often the schedules are read, to find what other processes leave: clients of dead workers, resends. */
+/** How often the schedules are read, to find what other processes leave: destinations of dead workers, resends. */
 const POLL_EVERY_MS = 250
 
 /** After an error, such as Redis being away, polls are this much rarer. */
@@ -32,7 +32,7 @@ type Floor = {
   isClosing: boolean
 }
 
-/** `suspects` counts the clients at work that gave their slot back; `isCrowded` says that more are due than there is room for. */
+/** `suspects` counts the destinations at work that gave their slot back; `isCrowded` says that more are due than there is room for. */
 type WorkLane = {
   readonly most: number
   readonly atWork: Map<string, Promise<void>>
@@ -44,12 +44,12 @@ const emptyLane = (most: number): WorkLane => ({ most, atWork: new Map(), suspec
 
 const roomIn = ({ most, atWork, suspects }: WorkLane): number => most - atWork.size + suspects
 
-/** Starts the workers of both lanes. A client whose worker dies is due again when its lease ends. */
+/** Starts the workers of both lanes. A destination whose worker dies is due again when its lease ends. */
 export function startWorkers(
   parts: DeliveryParts,
   startTimer: StartTimer,
   pollEveryMs: number = POLL_EVERY_MS,
-  most = CLIENTS_AT_ONCE,
+  most = DESTINATIONS_AT_ONCE,
 ) {
   const lanes = { fast: emptyLane(most.fast), slow: emptyLane(most.slow) }
   const floor: Floor = { parts, startTimer, lanes, pollBy: () => {}, lastStartMs: 0, isClosing: false }
@@ -58,10 +58,10 @@ export function startWorkers(
   )
   floor.pollBy = poll.by
   return {
-    begin: (name: Lane, clients: readonly string[]): void => begin(floor, name, clients),
-    /** When a client was last started, epoch milliseconds; 0 before the first. */
+    begin: (name: Lane, destinations: readonly string[]): void => begin(floor, name, destinations),
+    /** When a destination was last started, epoch milliseconds; 0 before the first. */
     lastStartMs: () => floor.lastStartMs,
-    /** Starts no other client, and waits for those under way. */
+    /** Starts no other destination, and waits for those under way. */
     async close(): Promise<void> {
       floor.isClosing = true
       poll.stop()
@@ -71,32 +71,32 @@ export function startWorkers(
   }
 }
 
-/** Starts clients that are due in a lane; returns when the next one is due. */
+/** Starts destinations that are due in a lane; returns when the next one is due. */
 async function fill(floor: Floor, name: Lane): Promise<number> {
   const { redis, now } = floor.parts
   const lane = floor.lanes[name]
-  // Clients whose lease is not written yet are still due there: as many as there are slots, at most.
+  // Destinations whose lease is not written yet are still due there: as many as there are slots, at most.
   const scheduled = await readSchedule(redis, name, lane.most + 1)
   const isDue = ({ atMs }: { readonly atMs: number }): boolean => atMs <= now()
-  const due = scheduled.filter(isDue).map(({ client }) => client)
-  lane.isCrowded = due.filter(client => !lane.atWork.has(client)).length > roomIn(lane)
+  const due = scheduled.filter(isDue).map(({ destination }) => destination)
+  lane.isCrowded = due.filter(destination => !lane.atWork.has(destination)).length > roomIn(lane)
   begin(floor, name, due)
   return scheduled.find(each => !isDue(each))?.atMs ?? Number.POSITIVE_INFINITY
 }
 
-/** Starts with clients at once as far as there is room; the others stay due. */
-function begin(floor: Floor, name: Lane, clients: readonly string[]): void {
+/** Starts with destinations at once as far as there is room; the others stay due. */
+function begin(floor: Floor, name: Lane, destinations: readonly string[]): void {
   const lane = floor.lanes[name]
-  for (const client of clients) {
-    if (lane.atWork.has(client)) continue
+  for (const destination of destinations) {
+    if (lane.atWork.has(destination)) continue
     lane.isCrowded ||= roomIn(lane) <= 0
     if (floor.isClosing || roomIn(lane) <= 0) return
     floor.lastStartMs = floor.parts.now()
-    lane.atWork.set(client, lookAfter(floor, client, name))
+    lane.atWork.set(destination, lookAfter(floor, destination, name))
   }
 }
 
-async function lookAfter(floor: Floor, client: string, name: Lane): Promise<void> {
+async function lookAfter(floor: Floor, destination: string, name: Lane): Promise<void> {
   const { parts, startTimer, lanes, pollBy } = floor
   const lane = lanes[name]
   let isSuspect = false
@@ -109,13 +109,13 @@ async function lookAfter(floor: Floor, client: string, name: Lane): Promise<void
   }
   const { send, stop } = watchAttempts(parts, startTimer, giveBack)
   try {
-    const released = await drainClient({ ...parts, send }, client, name)
+    const released = await drainDestination({ ...parts, send }, destination, name)
     if (released.kind === 'later') pollBy(released.atMs)
   } catch (error) {
     parts.onError(error)
   }
   stop()
-  lane.atWork.delete(client)
+  lane.atWork.delete(destination)
   if (isSuspect) lane.suspects--
   refill(floor, lane)
 }
@@ -125,7 +125,7 @@ function refill({ parts, pollBy }: Floor, lane: WorkLane): void {
 }
 
 /**
- * Calls `giveBack` once an attempt of a client is suspect, and again until it returns true: receivers that hang must
+ * Calls `giveBack` once an attempt of a destination is suspect, and again until it returns true: receivers that hang must
  * not occupy the slots of those that answer.
  */
 function watchAttempts({ now, send }: DeliveryParts, startTimer: StartTimer, giveBack: () => boolean) {
@@ -194,7 +194,7 @@ function startPolling(
   }
 }
 
-/** If clients are due and none was started for this long, workers are stuck: a request takes 10 s at most. */
+/** If destinations are due and none was started for this long, workers are stuck: a request takes 10 s at most. */
 export const STUCK_AFTER_MS = 30_000
 
 type Watched = Pick<DeliveryParts, 'now' | 'onEvent'> & {
@@ -202,7 +202,7 @@ type Watched = Pick<DeliveryParts, 'now' | 'onEvent'> & {
   readonly counts: () => Promise<Readonly<Record<Lane, number>>>
 }
 
-/** One check whether the workers are stuck: reports once per period in which clients are due and none is started. */
+/** One check whether the workers are stuck: reports once per period in which destinations are due and none is started. */
 export function createWatchdog({ counts, lastStartMs, now, onEvent }: Watched): () => Promise<void> {
   let waitingSinceMs: number | null = null
   let reportedMs: number | null = null

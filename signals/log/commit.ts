@@ -17,7 +17,7 @@ import { runScript } from '../redis/script.ts'
 import { knownLog, noteSeq, readGuardedHead } from './guard.ts'
 import { SEVERAL } from './high-water.ts'
 
-/** A signal to be committed; a test is for one client, everything else for clients entitled to its alias. */
+/** A signal to be committed; a test is for one destination, everything else for clients entitled to its alias. */
 export type NewSignal = { readonly content: SignalContent; readonly onlyFor: string | null }
 
 /** The number of a signal, and whether it was in the log already. */
@@ -203,6 +203,8 @@ for _, entry in ipairs(fresh) do
   redis.call('HSET', ids, entry[2], entry[1] .. ' ' .. entry[3])
   redis.call('HSET', head, 'seq', entry[1])
   redis.call('HSET', latest, entry[6] == '' and entry[5] or ('test:' .. entry[6]), entry[1])
+  local others = string.match(entry[6], '^.*/') -- of a test for an endpoint that is not the default one
+  if others then redis.call('HSET', latest, 'test:' .. others .. '*', entry[1]) end
 end
 if cursor ~= '' then
   if ended ~= '' and redis.call('HGET', live, 'mode') == 'LIVE' then redis.call('RPUSH', KEYS[8], ended) end

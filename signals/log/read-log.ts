@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import { clientOf, type Destination } from '../outbox/destination.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LATEST, LOG, SIGNAL_IDS } from '../redis/keys.ts'
 import { fromPairs } from '../redis/script.ts'
@@ -11,8 +12,8 @@ export type LoggedSignal = {
   /** The exact bytes, as text: signed, sent and pulled. */
   readonly body: string
   readonly alias: string
-  /** The client of a test fire, else null. */
-  readonly onlyFor: string | null
+  /** The destination of a test fire, else null. */
+  readonly onlyFor: Destination | null
   /** When it was written, epoch milliseconds. */
   readonly atMs: number
 }
@@ -94,20 +95,39 @@ export function toLogged([id, fields]: [string, string[]]): LoggedSignal {
   return { seq, body, alias, onlyFor: to === '' ? null : to, atMs: Number(at) }
 }
 
-/** A client, as far as visibility needs it: it sees every signal of its aliases, and its own tests. */
-export type Viewer = { readonly id: string; readonly aliases: readonly string[] }
+/**
+ * A client, as far as visibility needs it: it sees every signal of its aliases, and the tests of all its endpoints. Or one of its
+ * endpoints, `sentTo`, of which only its own tests count.
+ */
+export type Viewer = {
+  readonly id: string
+  readonly aliases: readonly string[]
+  readonly sentTo?: Destination
+}
 
 /** Some 200 kB, which is what a reader has in memory however long the log is. */
 export const BLOCK_SIGNALS = 512
 
-export function viewOf({ id, aliases }: Viewer): (signal: LoggedSignal) => boolean {
+export function viewOf({ id, aliases, sentTo }: Viewer): (signal: LoggedSignal) => boolean {
   const seen = new Set(aliases)
-  return ({ alias, onlyFor }) => (onlyFor === null ? seen.has(alias) : onlyFor === id)
+  const isItsTest = (onlyFor: Destination): boolean =>
+    sentTo === undefined ? clientOf(onlyFor) === id : onlyFor === sentTo
+  return ({ alias, onlyFor }) => (onlyFor === null ? seen.has(alias) : isItsTest(onlyFor))
 }
 
-/** The newest number that a client sees, 0 if none. */
-export async function newestVisible(redis: Redis, { id, aliases }: Viewer): Promise<number> {
-  const found = await askRedis(() => redis.hmget(LATEST, ...aliases, `test:${id}`))
+/** The fields of LATEST that a signal is the newest of. */
+export const kindsOf = ({ alias, onlyFor }: Pick<LoggedSignal, 'alias' | 'onlyFor'>): readonly string[] => {
+  if (onlyFor === null) return [alias]
+  return onlyFor === clientOf(onlyFor) ? [testsOf(onlyFor)] : [testsOf(onlyFor), testsOfOthers(onlyFor)]
+}
+
+export const testsOf = (destination: Destination): string => `test:${destination}`
+const testsOfOthers = (destination: Destination): string => `test:${clientOf(destination)}/*`
+
+/** The newest number that a client sees, or that an endpoint of it is sent, 0 if none. */
+export async function newestVisible(redis: Redis, { id, aliases, sentTo }: Viewer): Promise<number> {
+  const tests = sentTo === undefined ? [testsOf(id), testsOfOthers(id)] : [testsOf(sentTo)]
+  const found = await askRedis(() => redis.hmget(LATEST, ...aliases, ...tests))
   return Math.max(0, ...found.map(Number))
 }
 

@@ -12,6 +12,13 @@ import { AUDIT, AUDIT_COPIED, EPOCH } from '../redis/keys.ts'
 
 const text = z.string()
 
+const loggedEndpoint = z.object({
+  enabled: z.boolean().describe('Whether it is sent to.'),
+  waiting: z.int().min(0).describe('Deliveries that wait.'),
+  paused: z.boolean().optional().describe('True while what it is owed waits.'),
+  filter: z.array(text).readonly().optional().describe('The strategies that it is sent, if not all.'),
+})
+
 /** The state of a client or of a strategy, as far as operators change it. */
 export const subjectState = z
   .object({
@@ -21,14 +28,11 @@ export const subjectState = z
     aliases: list('Of a client: the strategies whose signals it gets.', text).readonly().optional(),
     program: z.boolean().optional().describe('Of a client: whether it may use the accumulation program.'),
     keys: z.array(text).readonly().optional().describe('Of a client: the ids of its keys.'),
-    webhook: z
-      .object({
-        enabled: z.boolean().describe('Whether it is sent to.'),
-        waiting: z.int().min(0).describe('Deliveries that wait.'),
-      })
-      .nullable()
+    webhook: loggedEndpoint.nullable().optional().describe('Of a client: its webhook, null if it has none.'),
+    endpoints: z
+      .record(text, loggedEndpoint)
       .optional()
-      .describe('Of a client: its webhook, null if it has none.'),
+      .describe('Of a client: its other endpoints, by name.'),
     halted: list('Of a strategy: all that is halted; * stands for all.', text).readonly().optional(),
     mode: z.enum(MODES).optional().describe('Of a strategy: its mode as it was ordered.'),
   })
@@ -40,7 +44,11 @@ export const action = z.object({
   at: z.iso.datetime().describe('When, in UTC.'),
   who: text.describe('Name of the token: `operator` is OPERATOR_TOKEN.'),
   action: text.describe('What was done: the id of the route.'),
-  subject: text.nullable().describe('The client, strategy, key or token that it is about, or null.'),
+  subject: text
+    .nullable()
+    .describe(
+      'The client, strategy, key or token that it is about, or null; `acme/backup` is another endpoint of acme.',
+    ),
   request: z
     .record(text, text)
     .describe(

@@ -22,14 +22,14 @@ export const grant = z.string().regex(/^(?:read|fire(?::[a-z0-9][a-z0-9_-]{0,63}
 
 const TOKEN_BYTES = 32
 
-const stored = z.object({
+export const storedOperator = z.object({
   digest: z.string(),
   created_at: z.string(),
   scopes: z.array(z.string()).readonly().default(['everything']), // those of earlier releases have none
 })
 
 /** Who asks: the holder of a token. */
-export type Operator = z.output<typeof stored> & { readonly name: string }
+export type Operator = z.output<typeof storedOperator> & { readonly name: string }
 
 /** The holder of OPERATOR_TOKEN. */
 export const mainOperator = (token: string): Operator => ({
@@ -43,7 +43,7 @@ export const mainOperator = (token: string): Operator => ({
 export async function listOperators(redis: Redis): Promise<readonly Operator[]> {
   const all = await askRedis(() => redis.hgetall(OPERATOR_TOKENS))
   return Object.entries(all)
-    .map(([name, text]) => ({ name, ...stored.parse(parseJson(text)) }))
+    .map(([name, text]) => ({ name, ...storedOperator.parse(parseJson(text)) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 

@@ -1,26 +1,29 @@
-// The outbox: what each client is owed, and the state of each delivery. Each change is one script, so a crash
-// falls between changes. Keys of clients are built in the scripts; the hash tag keeps them on one node.
+// The outbox: what each destination is owed, and the state of each delivery. Each change is one script, so a crash
+// falls between changes. Keys of destinations are built in the scripts; the hash tag keeps them on one node.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { askAll, askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import type { Answered, Measured } from '../send/outcome.ts'
+import { type Destination, MOST_ENDPOINTS } from './destination.ts'
 
-/** Clients whose webhook answers quickly share the fast lane; slow or failing ones go to the slow lane. */
+/** Destinations whose webhook answers quickly share the fast lane; slow or failing ones go to the slow lane. */
 export const LANES = ['fast', 'slow'] as const
 export type Lane = (typeof LANES)[number]
 
-/** `withdrawn`: the client lost its entitlement or its webhook before the delivery. */
-export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
+/** `withdrawn`: the client lost its entitlement before the delivery, or the endpoint is gone, disabled, or filters it. `expired`: see expiry.ts. */
+export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn', 'expired'] as const
 
 const deliveryState = z.object({
   status: z.enum(DELIVERY_STATUSES),
-  /** Number of the previous signal that this client may see, 0 for none. */
+  /** Number of the previous signal that this destination is sent, 0 for none. */
   prev: z.int().min(0),
   attempts: z.int().min(0),
   /** Counts resends of the delivery, from 1. */
   round: z.int().min(1),
+  /** Whether somebody had it resent. The round does not say so: a restore begins one too, and a first one may be a resend. */
+  resent: z.literal(true).optional(),
   /** Epoch milliseconds. */
   owed_at: z.number(),
   first_attempt_at: z.number().nullable(),
@@ -44,80 +47,104 @@ export const toAttempt = (
   n: number | null,
 ): Attempt => ({ at, n, ok: kind === 'delivered', reason: null, ...answer })
 
-/** Signals to owe to a client, each with the number of the previous one that it may see. */
+/** Signals to owe to a destination, each with the number of the previous one that it is sent. */
 export type Debts = {
-  readonly client: string
+  readonly destination: Destination
   readonly signals: readonly { readonly seq: number; readonly prev: number }[]
 }
 
 /**
- * Owes signals to clients; skips what is owed or settled already, and what the cursor of the relay has passed.
- * Resolves with the clients that no worker has and that were not scheduled; the others find their signals by
+ * Owes signals to destinations; skips what is owed or settled already, and what the cursor of the relay has passed.
+ * Resolves with the destinations that no worker has and that were not scheduled; the others find their signals by
  * themselves.
  */
-export async function owe(redis: Redis, debts: readonly Debts[], nowMs: number): Promise<readonly string[]> {
+export async function owe(
+  redis: Redis,
+  debts: readonly Debts[],
+  nowMs: number,
+): Promise<readonly Destination[]> {
   if (debts.length === 0) return []
   const fresh = { attempts: 0, round: 1, ...untried(nowMs) }
   const before = '{"status":"owed","prev":'
   const after = `,${JSON.stringify(fresh).slice(1)}`
-  const args = debts.flatMap(({ client, signals }) => [client, signals.length, ...pairsOf(signals)])
+  const args = debts.flatMap(({ destination, signals }) => [destination, signals.length, ...pairsOf(signals)])
   const reply = await runScript(redis, OWE_SCRIPT, [keys.RELAY_CURSOR], nowMs, before, after, ...args)
-  return reply as string[] // names of clients
+  return reply as Destination[]
 }
 
 const pairsOf = (signals: Debts['signals']): readonly number[] =>
   signals.flatMap(({ seq, prev }) => [seq, prev])
 
-/** Owes signals to a client again, from their first attempt on, whatever their state. */
-export async function oweAgain(redis: Redis, client: string, signals: Debts['signals'], nowMs: number) {
+/** Owes signals to a destination again, from their first attempt on, whatever their state; `isAsked` if somebody resends them. */
+export async function oweAgain(
+  redis: Redis,
+  destination: Destination,
+  signals: Debts['signals'],
+  nowMs: number,
+  isAsked: boolean,
+) {
   if (signals.length === 0) return
+  const asked = isAsked ? '1' : ''
   const after = `,${JSON.stringify(untried(nowMs)).slice(1)}`
-  await runScript(redis, OWE_AGAIN_SCRIPT, [keys.RELAY_CURSOR], client, nowMs, after, ...pairsOf(signals))
+  await runScript(
+    redis,
+    OWE_AGAIN_SCRIPT,
+    [keys.RELAY_CURSOR],
+    destination,
+    nowMs,
+    after,
+    asked,
+    ...pairsOf(signals),
+  )
 }
 
 /** Records a signal that was acknowledged at its first attempt without having been owed. */
 export async function noteDelivered(
   redis: Redis,
-  client: string,
+  destination: Destination,
   { seq, prev }: Debts['signals'][number],
   attempt: Attempt,
 ): Promise<void> {
   const { at, total_ms } = attempt
   const times = { owed_at: at, first_attempt_at: at, settled_at: at + total_ms }
   const state: DeliveryState = { status: 'delivered', prev, attempts: 1, round: 1, ...times }
-  const note = redis.multi().hset(keys.outboxKey(seq), client, JSON.stringify(state))
-  await askRedis(() => note.rpush(keys.attemptsKey(seq, client), JSON.stringify(attempt)).exec())
+  const note = redis.multi().hset(keys.outboxKey(seq), destination, JSON.stringify(state))
+  await askRedis(() => note.rpush(keys.attemptsKey(seq, destination), JSON.stringify(attempt)).exec())
 }
 
 const untried = (owedAtMs: number) => ({ owed_at: owedAtMs, first_attempt_at: null, settled_at: null })
 
-export const readDelivery = async (redis: Redis, seq: number, client: string) =>
-  (await readDeliveries(redis, [{ seq }], client))[0] ?? null
+export const readDelivery = async (redis: Redis, seq: number, destination: Destination) =>
+  (await readDeliveries(redis, [{ seq }], destination))[0] ?? null
 
 export async function readDeliveries(
   redis: Redis,
   signals: readonly { readonly seq: number }[],
-  client: string,
+  destination: Destination,
 ): Promise<readonly (DeliveryState | null)[]> {
   const pipeline = redis.pipeline()
-  for (const { seq } of signals) pipeline.hget(keys.outboxKey(seq), client)
+  for (const { seq } of signals) pipeline.hget(keys.outboxKey(seq), destination)
   return (await askAll(pipeline)).map(raw => (typeof raw === 'string' ? parseState(raw) : null))
 }
 
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {
   const found = await askRedis(() => redis.hgetall(keys.outboxKey(seq)))
-  return new Map(Object.entries(found).map(([client, raw]) => [client, parseState(raw)]))
+  return new Map(Object.entries(found).map(([destination, raw]) => [destination, parseState(raw)]))
 }
 
-export async function readAttempts(redis: Redis, seq: number, client: string): Promise<readonly Attempt[]> {
-  const found = await askRedis(() => redis.lrange(keys.attemptsKey(seq, client), 0, -1))
+export async function readAttempts(
+  redis: Redis,
+  seq: number,
+  destination: Destination,
+): Promise<readonly Attempt[]> {
+  const found = await askRedis(() => redis.lrange(keys.attemptsKey(seq, destination), 0, -1))
   return found.map(text => JSON.parse(text) as Attempt) // written by settle and noteDelivered alone
 }
 
-/** The first `most` clients of a lane that are owed anything, by the time they are due. */
+/** The first `most` destinations of a lane that are owed anything, by the time they are due. */
 export async function readSchedule(redis: Redis, lane: Lane, most: number) {
   const flat = await askRedis(() => redis.zrange(keys.SCHEDULES[lane], 0, String(most - 1), 'WITHSCORES'))
-  return flat.flatMap((client, i) => (i % 2 === 0 ? { client, atMs: Number(flat[i + 1]) } : []))
+  return flat.flatMap((destination, i) => (i % 2 === 0 ? { destination, atMs: Number(flat[i + 1]) } : []))
 }
 
 export async function dueCounts(redis: Redis, nowMs: number): Promise<Readonly<Record<Lane, number>>> {
@@ -140,30 +167,37 @@ export async function moveSchedules(redis: Redis, byMs: number): Promise<void> {
 /** A script of this size takes some milliseconds. */
 const MOVED_AT_ONCE = 100
 
-/** Lua: the keys of a signal or of a client, and the schedules of the lanes. */
+/** Lua: the keys of a signal or of a destination, and the schedules of the lanes. */
 export const NAMES = `${keys.REVISE}
 local function outbox(seq) return '${keys.OUTBOX_PREFIX}' .. seq end
-local function ready(client) return '${keys.READY_PREFIX}' .. client end
-local function waiting(client) return '${keys.WAITING_PREFIX}' .. client end
-local function flight(client) return '${keys.FLIGHT_PREFIX}' .. client end
-local function webhook(client) return '${keys.WEBHOOK_PREFIX}' .. client end
+local function ready(destination) return '${keys.READY_PREFIX}' .. destination end
+local function waiting(destination) return '${keys.WAITING_PREFIX}' .. destination end
+local function flight(destination) return '${keys.FLIGHT_PREFIX}' .. destination end
+local function webhook(destination) return '${keys.WEBHOOK_PREFIX}' .. destination end
 
-local function schedule(client, at)
-  local is_slow = redis.call('HGET', webhook(client), 'lane') == 'slow'
-  redis.call('ZADD', is_slow and '${keys.SCHEDULES.slow}' or '${keys.SCHEDULES.fast}', at, client)
-  redis.call('ZREM', is_slow and '${keys.SCHEDULES.fast}' or '${keys.SCHEDULES.slow}', client)
+local function schedule(destination, at)
+  local is_slow = redis.call('HGET', webhook(destination), 'lane') == 'slow'
+  redis.call('ZADD', is_slow and '${keys.SCHEDULES.slow}' or '${keys.SCHEDULES.fast}', at, destination)
+  redis.call('ZREM', is_slow and '${keys.SCHEDULES.fast}' or '${keys.SCHEDULES.slow}', destination)
 end
 
-local function unschedule(client)
-  redis.call('ZREM', '${keys.SCHEDULES.fast}', client)
-  redis.call('ZREM', '${keys.SCHEDULES.slow}', client)
+local function unschedule(destination)
+  redis.call('ZREM', '${keys.SCHEDULES.fast}', destination)
+  redis.call('ZREM', '${keys.SCHEDULES.slow}', destination)
+end
+`
+
+/** Lua: `wake(destination)` makes a destination due at once, whatever it waits for, if it is owed anything. */
+export const WAKE = `${NAMES}
+local function wake(destination)
+  if redis.call('EXISTS', ready(destination), waiting(destination)) > 0 then schedule(destination, 0) end
 end
 `
 
 /**
- * Owes signals to clients. KEYS: cursor of the relay. ARGV: now, state before and after the previous number, then for
- * each client: its name, how many signals, and pairs of number and previous number. Idempotent. Skips what the cursor
- * has passed: a relay that paused for longer than its lease has outdated previous numbers. Returns the clients that
+ * Owes signals to destinations. KEYS: cursor of the relay. ARGV: now, state before and after the previous number, then for
+ * each destination: its name, how many signals, and pairs of number and previous number. Idempotent. Skips what the cursor
+ * has passed: a relay that paused for longer than its lease has outdated previous numbers. Returns the destinations that
  * become due by this call.
  */
 const OWE_SCRIPT = `${NAMES}
@@ -171,87 +205,103 @@ local passed = tonumber(redis.call('GET', KEYS[1]) or '0')
 local now, before, after = ARGV[1], ARGV[2], ARGV[3]
 
 -- Not if it is scheduled for later, because of a fault of ours, a breaker or a retry: the new signal is tried at once.
-local function is_at_work(client)
-  if redis.call('EXISTS', flight(client)) > 0 then return true end
-  local at = redis.call('ZSCORE', '${keys.SCHEDULES.fast}', client) or redis.call('ZSCORE', '${keys.SCHEDULES.slow}', client)
+local function is_at_work(destination)
+  if redis.call('EXISTS', flight(destination)) > 0 then return true end
+  local at = redis.call('ZSCORE', '${keys.SCHEDULES.fast}', destination) or redis.call('ZSCORE', '${keys.SCHEDULES.slow}', destination)
   return at and tonumber(at) <= tonumber(now)
 end
 
-local function owe(client, first, last)
-  local is_scheduled = is_at_work(client)
+local function owe(destination, first, last)
+  local is_scheduled = is_at_work(destination)
   local fresh = {}
   for i = first, last, 2 do
     local seq = ARGV[i]
-    if tonumber(seq) > passed and redis.call('HSETNX', outbox(seq), client, before .. ARGV[i + 1] .. after) == 1 then
+    if tonumber(seq) > passed and redis.call('HSETNX', outbox(seq), destination, before .. ARGV[i + 1] .. after) == 1 then
       fresh[#fresh + 1] = seq
       fresh[#fresh + 1] = seq
     end
   end
   if #fresh == 0 then return false end
-  redis.call('ZADD', ready(client), unpack(fresh))
+  redis.call('ZADD', ready(destination), unpack(fresh))
   if is_scheduled then return false end
-  schedule(client, now)
+  schedule(destination, now)
   return true
 end
 
 local due = {}
 local at = 4
 while at <= #ARGV do
-  local client, last = ARGV[at], at + 1 + 2 * tonumber(ARGV[at + 1])
-  if owe(client, at + 2, last) then due[#due + 1] = client end
+  local destination, last = ARGV[at], at + 1 + 2 * tonumber(ARGV[at + 1])
+  if owe(destination, at + 2, last) then due[#due + 1] = destination end
   at = last + 1
 end
 return due
 `
 
-/** Moves the times of clients. KEYS: a schedule, for routing only. ARGV: milliseconds, then clients. Each is due, and finds its own time. */
+/** Moves the times of destinations. KEYS: a schedule, for routing only. ARGV: milliseconds, then destinations. Each is due, and finds its own time. */
 const MOVE_SCRIPT = `${NAMES}
 local by = ARGV[1]
 for i = 2, #ARGV do
-  local client = ARGV[i]
-  for _, seq in ipairs(redis.call('ZRANGE', waiting(client), 0, -1)) do redis.call('ZINCRBY', waiting(client), by, seq) end
-  local probe, condition = unpack(redis.call('HMGET', webhook(client), 'probe_at', 'condition'))
+  local destination = ARGV[i]
+  for _, seq in ipairs(redis.call('ZRANGE', waiting(destination), 0, -1)) do redis.call('ZINCRBY', waiting(destination), by, seq) end
+  local probe, condition = unpack(redis.call('HMGET', webhook(destination), 'probe_at', 'condition'))
   if probe and probe ~= '' then
     local moved = string.format('%.0f', probe + by)
     local there = string.gsub(condition, '"probeAtMs":%d+', '"probeAtMs":' .. moved)
-    redis.call('HSET', webhook(client), 'probe_at', moved, 'condition', there)
-    revise(client)
+    redis.call('HSET', webhook(destination), 'probe_at', moved, 'condition', there)
+    revise(destination)
   end
-  schedule(client, 0)
+  schedule(destination, 0)
 end
 return 1
 `
 
 /**
- * Owes signals to a client again. KEYS: cursor of the relay, for routing only. ARGV: client, now, state after the
- * round, then pairs of number and previous number.
+ * Owes signals to a destination again. KEYS: cursor of the relay, for routing only. ARGV: destination, now, state after the
+ * round, '1' if somebody resends them, then pairs of number and previous number.
  */
 const OWE_AGAIN_SCRIPT = `${NAMES}
-local client, now, after = ARGV[1], ARGV[2], ARGV[3]
-for i = 4, #ARGV, 2 do
+local destination, now, after, asked = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+for i = 5, #ARGV, 2 do
   local seq, prev = ARGV[i], ARGV[i + 1]
-  local old = redis.call('HGET', outbox(seq), client)
-  local round = string.format('%.0f', (old and cjson.decode(old).round or 0) + 1)
-  redis.call('HSET', outbox(seq), client, '{"status":"owed","attempts":0,"prev":' .. prev .. ',"round":' .. round .. after)
-  redis.call('ZREM', waiting(client), seq)
-  redis.call('ZADD', ready(client), seq, seq)
+  local old = cjson.decode(redis.call('HGET', outbox(seq), destination) or '{"round":0}')
+  local round = string.format('%.0f', old.round + 1)
+  local resent = (asked == '1' or old.resent) and ',"resent":true' or ''
+  redis.call('HSET', outbox(seq), destination, '{"status":"owed","attempts":0,"prev":' .. prev .. ',"round":' .. round .. resent .. after)
+  redis.call('ZREM', waiting(destination), seq)
+  redis.call('ZADD', ready(destination), seq, seq)
 end
-if redis.call('EXISTS', flight(client)) == 0 then schedule(client, now) end
+if redis.call('EXISTS', flight(destination)) == 0 then schedule(destination, now) end
 return 1
 `
 
 /**
- * Sets fields of a webhook and enables it; what the client is owed is due now. KEYS: clients with a webhook; the live
- * keys of the client. ARGV: client, the key that sets it ('' for the operator, '-' if it is not set again), then pairs of name and
- * value. Returns 0, and does nothing, if that key is revoked, or if it is suspended and not set again.
+ * Sets fields of a webhook and enables it; what the destination is owed is due now. KEYS: destinations with a webhook; the live
+ * keys of its client; the other endpoints of its client. ARGV: destination, the key that sets it ('' for the operator, '-' if it is
+ * not set again), then pairs of name and value. Returns 0, and does nothing, if that key is revoked, or if it is suspended and not
+ * set again, and 'full' if the client has as many endpoints as it may.
  */
-export const ENABLE_SCRIPT = `${NAMES}
-local client, by = ARGV[1], ARGV[2]
-if by == '-' and redis.call('HGET', webhook(client), 'suspended') == '1' then return 0 end
+export const ENABLE_SCRIPT = `${WAKE}
+local destination, by = ARGV[1], ARGV[2]
+if by == '-' and redis.call('HGET', webhook(destination), 'suspended') == '1' then return 0 end
 if by ~= '-' and by ~= '' and redis.call('SISMEMBER', KEYS[2], by) == 0 then return 0 end
-redis.call('HSET', webhook(client), unpack(ARGV, 3))
-revise(client)
-redis.call('SADD', KEYS[1], client)
-if redis.call('EXISTS', ready(client), waiting(client)) > 0 then schedule(client, 0) end
+local endpoint = string.match(destination, '/(.*)')
+if endpoint and redis.call('SADD', KEYS[3], endpoint) == 1 and redis.call('SCARD', KEYS[3]) >= ${MOST_ENDPOINTS} then
+  redis.call('SREM', KEYS[3], endpoint)
+  return 'full'
+end
+redis.call('HSET', webhook(destination), unpack(ARGV, 3))
+revise(destination)
+redis.call('SADD', KEYS[1], destination)
+wake(destination)
+return 1
+`
+
+/** Sets fields of a webhook. KEYS: the webhook. ARGV: destination, then pairs of name and value. Returns 0 if there is none. */
+export const CHANGE_SCRIPT = `${WAKE}
+if redis.call('HEXISTS', KEYS[1], 'url') == 0 then return 0 end
+if #ARGV > 1 then redis.call('HSET', KEYS[1], unpack(ARGV, 2)) end
+revise(ARGV[1])
+wake(ARGV[1])
 return 1
 `

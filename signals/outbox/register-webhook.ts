@@ -1,12 +1,11 @@
 // Registration of webhooks: an address must acknowledge a signed test before anything else is sent to it.
-import type { Redis } from 'ioredis'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { findClient } from '../clients/clients.ts'
 import type { RandomBytes } from '../clients/token.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
-import { askAll, askRedis } from '../redis/connect.ts'
 import { registrationsKey } from '../redis/keys.ts'
+import { countInHour, type HourLimit } from '../redis/per-hour.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from '../send/address-guard.ts'
 import type { Outcome } from '../send/outcome.ts'
 import type { SendSignal } from '../send/send.ts'
@@ -17,10 +16,12 @@ import {
   rotateSecrets,
   type WebhookSecret,
 } from '../send/sign.ts'
+import { clientOf, type Destination } from './destination.ts'
 import { noteDelivered, toAttempt } from './outbox.ts'
+import { endpointView } from './relay.ts'
 import type { SecretBox } from './secret-box.ts'
 import { commitTest, type FireTestParts, REGISTRATION } from './test-fire.ts'
-import { readWebhook, saveSecrets, saveWebhook } from './webhooks.ts'
+import { assertRoom, readWebhook, saveSecrets, saveWebhook, type Webhook } from './webhooks.ts'
 
 export type RegisterParts = FireTestParts & {
   readonly box: SecretBox
@@ -34,78 +35,88 @@ export type RegisterParts = FireTestParts & {
 
 /** A change of what a webhook is, for the log and the operator. */
 export type WebhookChange = {
-  readonly client: string
-  readonly change: 'set' | 'rotated' | 'removed' | 'suspended'
+  readonly destination: Destination
+  readonly change: 'set' | 'changed' | 'rotated' | 'removed' | 'suspended'
   /** The id of the key that made it, or that was revoked; null for the operator. */
   readonly keyId: string | null
 }
 
-/** The address, and the secret if the subscriber has its own. */
-type WebhookRequest = { readonly url: string; readonly secret: string | null }
+/** The address, the secret if the subscriber has its own, and headers if they are to be others than they were. */
+type WebhookRequest = {
+  readonly url: string
+  readonly secret: string | null
+  readonly headers?: Webhook['headers'] | null | undefined
+}
 
-/** Registrations per client and hour: each makes one request to an address of the client's choice. */
+/** Registrations per client and hour, of all its endpoints: each makes one request to an address of the client's choice. */
 export const MOST_REGISTRATIONS = 5
 
-const HOUR_S = 3_600
-
-/** Throws `rate_limited` if a client has used up its registrations of this hour; counts nothing. */
-export async function assertMayRegister(redis: Redis, client: string): Promise<void> {
-  const tried = Number((await askRedis(() => redis.get(registrationsKey(client)))) ?? 0)
-  await assertWithin(redis, client, tried + 1)
+export const REGISTRATIONS: HourLimit = {
+  most: MOST_REGISTRATIONS,
+  what: 'a webhook can be registered',
+  keyOf: registrationsKey,
 }
 
 /**
  * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes nothing. A
  * moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request may bring its own
- * secret, beside which the old ones sign for the usual overlap. A secret that was created, `made`, is shown this once. A
- * suspended webhook loses its secrets (`dropsSecrets`), which a stolen key may have set. `keyId` is the key of the client
+ * secret, beside which the old ones sign for the usual overlap. A secret that was created, `made`, is shown this once. Headers
+ * are kept at the same origin only: another one must not be sent what was meant for this one. A
+ * suspended webhook loses its secrets (`dropsSecrets`) and headers, which a stolen key may have set. `keyId` is the key of the client
  * that asks for it, within the limit per hour; null for the operator. Throws `validation_error`, with the result of the test
- * for the operator and the same message for every failure at the address for a client, `not_found`, `rate_limited`,
+ * for the operator and the same message for every failure at the address for a client, `not_found`, `conflict` if the client has
+ * as many endpoints as it may, `rate_limited`,
  * `unauthorized` if the key was revoked meanwhile, or RedisDownError.
  */
 export async function registerWebhook(
   parts: RegisterParts,
-  client: string,
-  { url, secret }: WebhookRequest,
+  destination: Destination,
+  { url, secret, headers: own }: WebhookRequest,
   keyId: string | null = null,
+  isClient = keyId !== null,
 ) {
   const { redis, box, now, rules, onChange } = parts
-  if (keyId !== null) await countRegistration(redis, client)
-  const before = await readWebhook(redis, box, client)
+  await assertRoom(redis, destination)
+  if (isClient) await countInHour(redis, REGISTRATIONS, clientOf(destination))
+  const before = await readWebhook(redis, box, destination)
   const dropsSecrets = before?.isSuspended ?? false
   const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
-  const refusal = refusalOfUrl(url, rules) ?? refusalOfAnswer(await sendTest(parts, client, url, secrets))
-  if (refusal !== null) throw invalid('url', keyId === null ? refusal : NOT_ACKNOWLEDGED)
-  if (!(await saveWebhook(redis, box, { client, url, secrets }, { keyId, atMs: now() })))
+  const refusedUrl = refusalOfUrl(url, rules)
+  const isKept = refusedUrl === null && !dropsSecrets && before !== null && isSameOrigin(url, before.url)
+  const webhook = {
+    destination,
+    url,
+    secrets,
+    headers: own ?? (isKept ? before.headers : {}),
+    filter: before?.filter ?? null,
+  }
+  const refusal = refusedUrl ?? refusalOfAnswer(await sendTest(parts, webhook))
+  if (refusal !== null) throw invalid('url', isClient ? NOT_ACKNOWLEDGED : refusal)
+  if (!(await saveWebhook(redis, box, webhook, { keyId, atMs: now() })))
     throw new ApiError(
       'unauthorized',
       'the key was revoked while the address was tested: nothing was changed',
     )
-  onChange({ client, change: 'set', keyId })
+  onChange({ destination, change: 'set', keyId })
   return { made, dropsSecrets }
 }
 
-async function countRegistration(redis: Redis, client: string): Promise<void> {
-  const key = registrationsKey(client)
-  const [, tried] = await askAll(redis.multi().set(key, 0, 'EX', HOUR_S, 'NX').incr(key))
-  await assertWithin(redis, client, Number(tried))
-}
-
 /**
- * Creates a new secret, shown this once; the old ones sign beside it for the overlap. Throws `not_found`, `conflict`.
+ * Creates a new secret, shown this once; the old ones sign beside it for the overlap. `keyId` as above. Throws `not_found`, `conflict`.
  */
 export async function rotateWebhookSecret(
   parts: Pick<RegisterParts, 'redis' | 'box' | 'now' | 'drawBytes' | 'onChange'>,
-  client: string,
+  destination: Destination,
   overlapMs?: number,
+  keyId: string | null = null,
 ): Promise<string> {
-  const webhook = await readWebhook(parts.redis, parts.box, client)
+  const webhook = await readWebhook(parts.redis, parts.box, destination)
   if (webhook === null)
-    throw new ApiError('not_found', `the client '${client}' has no webhook: register one first`)
+    throw new ApiError('not_found', `the client '${destination}' has no webhook: register one first`)
   const made = createWebhookSecret(parts.drawBytes)
   const secrets = rotateSecrets(webhook.secrets, made, parts.now(), overlapMs)
   await saveSecrets(parts.redis, parts.box, { ...webhook, secrets })
-  parts.onChange({ client, change: 'rotated', keyId: null })
+  parts.onChange({ destination, change: 'rotated', keyId })
   return made
 }
 
@@ -128,37 +139,30 @@ function assertSecret(text: string): void {
   }
 }
 
+type Tested = Pick<Webhook, 'destination' | 'url' | 'secrets' | 'headers' | 'filter'>
+
 /**
  * Commits the test, which has a number like every signal, and sends it at once; the relay skips it. If acknowledged,
  * the outbox records it, or the client's account would list it as missing.
  */
 async function sendTest(
   parts: RegisterParts,
-  client: string,
-  url: string,
-  secrets: readonly WebhookSecret[],
+  { destination, url, secrets, headers, filter }: Tested,
 ): Promise<Outcome> {
   const { redis, now, send } = parts
-  const prevSeq = await newestVisible(redis, await findClient(redis, client))
-  const seq = await commitTest(parts, client, REGISTRATION)
+  const client = await findClient(redis, clientOf(destination))
+  const prevSeq = await newestVisible(redis, endpointView(client, destination, filter))
+  const seq = await commitTest(parts, destination, REGISTRATION)
   const signal = await readSignal(redis, seq)
   if (signal === null) throw new Error(`signal ${seq} was committed a moment ago and is not in the log`)
   const at = now()
-  const outcome = await send({ url, secrets: liveSecrets(secrets, at), signal, prevSeq, attempt: 1 })
+  const outcome = await send({ url, secrets: liveSecrets(secrets, at), headers, signal, prevSeq, attempt: 1 })
   if (outcome.kind === 'delivered')
-    await noteDelivered(redis, client, { seq, prev: prevSeq }, toAttempt(outcome, at, 1))
+    await noteDelivered(redis, destination, { seq, prev: prevSeq }, toAttempt(outcome, at, 1))
   return outcome
 }
 
-async function assertWithin(redis: Redis, client: string, tried: number): Promise<void> {
-  if (tried <= MOST_REGISTRATIONS) return
-  const waitS = Math.max(1, await askRedis(() => redis.ttl(registrationsKey(client))))
-  throw new ApiError(
-    'rate_limited',
-    `a webhook can be registered ${MOST_REGISTRATIONS} times an hour: try again in ${waitS} seconds`,
-    { headers: { 'retry-after': String(waitS) } },
-  )
-}
+const isSameOrigin = (a: string, b: string): boolean => new URL(a).origin === new URL(b).origin
 
 /** The value is not repeated: an address may contain a token. */
 const invalid = (param: 'url' | 'secret', reason: string): ApiError =>

@@ -3,15 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { shuffler } from 'd3-array'
 import type { Redis } from 'ioredis'
 import type { Client } from '../clients/clients.ts'
-import { type LoggedSignal, type LogReader, viewOf } from '../log/read-log.ts'
+import { kindsOf, type LoggedSignal, type LogReader, testsOf, type Viewer, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
 import { claimLease, releaseLease } from '../redis/lease.ts'
 import { runScript } from '../redis/script.ts'
+import type { Destination } from './destination.ts'
 import { type Debts, LANES, type Lane, owe } from './outbox.ts'
 import { type Records, readRecords } from './records.ts'
 import { isRegistrationTest } from './test-fire.ts'
-import { enabledWebhooks } from './webhooks.ts'
+import { enabledWebhooks, filterOf } from './webhooks.ts'
 
 const BLOCK = 200
 
@@ -30,8 +31,8 @@ export type RelayParts = {
   readonly now: () => number
   /** Numbers in [0, 1). */
   readonly random: () => number
-  /** Starts delivery to clients that are due, as far as there is room; the others stay in the schedule. */
-  readonly begin: (lane: Lane, clients: readonly string[]) => void
+  /** Starts delivery to destinations that are due, as far as there is room; the others stay in the schedule. */
+  readonly begin: (lane: Lane, destinations: readonly Destination[]) => void
   readonly token: string
   readonly readAfter: LogReader['readAfter']
   /** How long it may be silent before another takes over; default LEASE_MS. */
@@ -64,7 +65,7 @@ export async function relayOnce(parts: RelayParts): Promise<number | null> {
 async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]): Promise<void> {
   await oweAll(parts, await parts.debtorsOf(signals), signals.length)
   const last = signals.at(-1)!.seq // never called with none
-  const passed = new Map(signals.map(signal => [kindOf(signal), signal.seq]))
+  const passed = new Map(signals.flatMap(signal => kindsOf(signal).map(kind => [kind, signal.seq])))
   await runScript(parts.redis, ADVANCE_SCRIPT, [RELAY_CURSOR, RELAYED], last, ...[...passed].flat())
 }
 
@@ -80,21 +81,23 @@ redis.call('SET', KEYS[1], ARGV[1])
 return 1
 `
 
-/** Owes up to `signalsEach` signals to each client, and begins with those that are due while it owes to the next. */
+/** Owes up to `signalsEach` signals to each destination, and begins with those that are due while it owes to the next. */
 async function oweAll(
   { redis, now, random, begin }: RelayParts,
   debtors: readonly Debtor[],
   signalsEach: number,
 ): Promise<void> {
   const inTurn = shuffler(random)([...debtors])
-  const clientsAtOnce = Math.ceil(DEBTS_AT_ONCE / signalsEach)
-  for (let i = 0; i < inTurn.length; i += clientsAtOnce) {
-    const block = inTurn.slice(i, i + clientsAtOnce)
+  const debtorsAtOnce = Math.ceil(DEBTS_AT_ONCE / signalsEach)
+  for (let i = 0; i < inTurn.length; i += debtorsAtOnce) {
+    const block = inTurn.slice(i, i + debtorsAtOnce)
     const found = new Set(await owe(redis, block, now()))
-    const due = block.filter(({ client }) => found.has(client))
+    const due = block.filter(({ destination }) => found.has(destination))
     for (const lane of LANES) {
-      const clients = due.filter(each => each.lane === lane).map(({ client }) => client)
-      begin(lane, clients)
+      begin(
+        lane,
+        due.filter(each => each.lane === lane).map(({ destination }) => destination),
+      )
     }
   }
 }
@@ -151,20 +154,36 @@ async function holdLease({ redis, token, leaseMs = LEASE_MS }: RelayParts): Prom
   return (await claimLease(redis, RELAY_LEASE, token, leaseMs, { enoughMs })) === null
 }
 
-/** What a client with an enabled webhook is to be owed, and its lane. */
+/** What a destination with an enabled webhook is to be owed, and its lane. */
 type Debtor = Debts & { readonly lane: Lane }
 
 /** Records that are read by one script. */
 const RECORDS_AT_ONCE = 500
 
-/** Whether a client may get a signal now: a test goes to its addressee, others to entitled clients. */
-export const isEntitled = (client: Client, signal: LoggedSignal): boolean =>
-  signal.onlyFor === null
-    ? client.status === 'active' && client.aliases.includes(signal.alias)
-    : signal.onlyFor === client.id
+/** What an endpoint of a client is sent: its own tests, and of the client's aliases those that its filter has. */
+export const endpointView = (
+  { id, aliases }: Client,
+  destination: Destination,
+  filter: readonly string[] | null,
+): Viewer => ({
+  id,
+  aliases: filter === null ? aliases : aliases.filter(alias => filter.includes(alias)),
+  sentTo: destination,
+})
+
+/** Whether an endpoint may get a signal now: a test goes to its addressee, others to entitled clients, as far as the filter has them. */
+export const isEntitled = (
+  { status, aliases }: Client,
+  destination: Destination,
+  filter: readonly string[] | null,
+  { alias, onlyFor }: LoggedSignal,
+): boolean =>
+  onlyFor === null
+    ? status === 'active' && aliases.includes(alias) && filter?.includes(alias) !== false
+    : onlyFor === destination
 
 /**
- * The recipients of these signals, which ascend, each signal with the previous number that its recipient may see: the
+ * The recipients of these signals, which ascend, each signal with the previous number that its recipient is sent: the
  * newest of its aliases and of its tests that the relay has passed. So a client without a webhook for a while sees
  * the gap, and the number agrees with what it can pull. Everything is read once for all signals.
  */
@@ -175,31 +194,35 @@ export async function debtorsOf(redis: Redis, signals: readonly LoggedSignal[]):
   ])
   const isForAll = signals.some(({ onlyFor }) => onlyFor === null)
   const addressed = new Set(signals.map(({ onlyFor }) => onlyFor))
-  const readers = isForAll ? enabled : enabled.filter(client => addressed.has(client))
+  const readers = isForAll ? enabled : enabled.filter(destination => addressed.has(destination))
   // All blocks are asked for together: under load each reply waits for deliveries.
   const reading: Promise<readonly Records[]>[] = []
   for (let from = 0; from < readers.length; from += RECORDS_AT_ONCE)
     reading.push(readRecords(redis, readers.slice(from, from + RECORDS_AT_ONCE)))
-  return (await Promise.all(reading)).flat().flatMap(({ record, webhook }) => {
-    const owed = record === null ? [] : owedTo(record, signals, relayed)
+  return (await Promise.all(reading)).flat().flatMap(({ record, webhook }, i) => {
+    const destination = readers[i]! // as many records as readers
+    const owed = record === null ? [] : owedTo(record, destination, filterOf(webhook), signals, relayed)
     const lane = webhook.lane === 'slow' ? 'slow' : 'fast'
-    return record === null || owed.length === 0 ? [] : [{ client: record.id, lane, signals: owed }]
+    return owed.length === 0 ? [] : [{ destination, lane, signals: owed }]
   })
 }
 
-function owedTo(client: Client, signals: readonly LoggedSignal[], relayed: Readonly<Record<string, string>>) {
+function owedTo(
+  client: Client,
+  destination: Destination,
+  filter: readonly string[] | null,
+  signals: readonly LoggedSignal[],
+  relayed: Readonly<Record<string, string>>,
+) {
   const owed: { seq: number; prev: number }[] = []
-  let prev = Number(relayed[testsOf(client.id)] ?? 0)
-  for (const alias of client.aliases) prev = Math.max(prev, Number(relayed[alias] ?? 0))
-  for (const signal of signals.filter(viewOf(client))) {
+  const endpoint = endpointView(client, destination, filter)
+  let prev = Number(relayed[testsOf(destination)] ?? 0)
+  for (const alias of endpoint.aliases) prev = Math.max(prev, Number(relayed[alias] ?? 0))
+  for (const signal of signals.filter(viewOf(endpoint))) {
     // The test of a registration was sent by the registration itself.
-    if (isEntitled(client, signal) && !isRegistrationTest(signal)) owed.push({ seq: signal.seq, prev })
+    if (isEntitled(client, destination, filter, signal) && !isRegistrationTest(signal))
+      owed.push({ seq: signal.seq, prev })
     prev = signal.seq
   }
   return owed
 }
-
-const testsOf = (client: string): string => `test:${client}`
-
-/** The kind under which a signal is recorded as the newest. */
-const kindOf = ({ alias, onlyFor }: LoggedSignal): string => (onlyFor === null ? alias : testsOf(onlyFor))

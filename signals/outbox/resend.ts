@@ -14,44 +14,66 @@ import {
   viewOf,
 } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
-import { RELAY_CURSOR } from '../redis/keys.ts'
-import { type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
+import { RELAY_CURSOR, webhookKey } from '../redis/keys.ts'
+import { clientOf, DEFAULT_ENDPOINT, type Destination, destinationOf } from './destination.ts'
+import { type Debts, type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
+import { endpointView } from './relay.ts'
+import { endpointsOf, filterOf } from './webhooks.ts'
 
 /** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */
 export type ResendRange = {
   readonly from: number
   readonly to?: number | undefined
   readonly only?: 'all' | 'exhausted'
+  /** Epoch milliseconds: signals that were fired before are left out. */
+  readonly firedFromMs?: number | undefined
 }
 
 /**
- * Owes a client again every signal of a range that it may see now, whatever its state unless `only` says so. An attempt under way
+ * Owes a destination again every signal of a range that it may be sent now, whatever its state unless `only` says so. An attempt under way
  * does not count for the new round: the signal is sent once more after it. Signals that the relay has not passed are
  * left to it. Resolves with how many there are. Throws `not_found`.
  */
 export async function resend(
   { redis, now }: { readonly redis: Redis; readonly now: () => number },
-  client: string,
-  { from, to, only = 'all' }: ResendRange,
+  destination: Destination,
+  range: ResendRange,
 ): Promise<number> {
-  const viewer = await findClient(redis, client)
-  const relayed = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
-  const until = Math.min(to ?? relayed, relayed)
-  let prev = await visibleBefore(redis, viewer, from)
   let owed = 0
-  for await (const block of readVisible(redis, viewer, from - 1, until)) {
-    const before = [prev, ...block.map(({ seq }) => seq)]
-    const all = block.map(({ seq }, i) => ({ seq, prev: before[i]! }))
-    prev = before.at(-1)!
-    const states = only === 'all' ? [] : await readDeliveries(redis, all, client)
-    const debts = all.filter((_, i) => only === 'all' || states[i]?.status === only)
-    await oweAgain(redis, client, debts, now())
+  for await (const debts of debtsOf(redis, destination, range)) {
+    await oweAgain(redis, destination, debts, now(), true)
     owed += debts.length
   }
   return owed
 }
 
-/** The number of the signal before `seq` that a client may see, 0 if none. */
+/** The signals of a range in blocks, each with the number of the one before it that the destination is sent. Throws `not_found`. */
+export async function* debtsOf(
+  redis: Redis,
+  destination: Destination,
+  { from, to, only = 'all', firedFromMs = 0 }: ResendRange,
+): AsyncGenerator<Debts['signals'], void> {
+  const viewer = await endpointViewer(redis, destination)
+  const relayed = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
+  const until = Math.min(to ?? relayed, relayed)
+  let prev = await visibleBefore(redis, viewer, from)
+  for await (const block of readVisible(redis, viewer, from - 1, until)) {
+    const before = [prev, ...block.map(({ seq }) => seq)]
+    const all = block.map(({ seq, atMs }, i) => ({ seq, prev: before[i]!, atMs }))
+    prev = before.at(-1)!
+    const states = only === 'all' ? [] : await readDeliveries(redis, all, destination)
+    yield all.filter(({ atMs }, i) => atMs >= firedFromMs && (only === 'all' || states[i]?.status === only))
+  }
+}
+
+/** What a destination is to be sent now. Throws `not_found`. */
+async function endpointViewer(redis: Redis, destination: Destination): Promise<Viewer> {
+  const client = await findClient(redis, clientOf(destination))
+  const filter = await askRedis(() => redis.hget(webhookKey(destination), 'filter'))
+  return endpointView(client, destination, filterOf({ filter: filter ?? '' }))
+}
+
+/** The number of the signal before `seq` that a viewer sees, 0 if none. */
 async function visibleBefore(redis: Redis, viewer: Viewer, seq: number): Promise<number> {
   const isVisible = viewOf(viewer)
   for (let before = seq; ; ) {
@@ -68,27 +90,29 @@ export const MOST_ACCOUNTED = 10_000
 
 /**
  * Accounts for every signal of a client between two numbers, both included: null means the newest that the client may
- * see, and as many before it as one answer spans. Throws `not_found`, `validation_error`.
+ * see, and as many before it as one answer spans. With an endpoint, for what that one is to be sent. Throws `not_found`,
+ * `validation_error`.
  */
 export async function accountFor(
   redis: Redis,
   client: string,
   first: number | null,
   last: number | null,
+  endpoint: string | null = null,
 ): Promise<DeliveryAccount> {
-  const viewer = await findClient(redis, client)
+  const { viewer, destinations } = await accountedOf(redis, client, endpoint)
   const to = last ?? Math.max(first ?? 1, await newestVisible(redis, viewer))
   const from = first ?? Math.max(1, to - MOST_ACCOUNTED + 1)
   assertRange(from, to)
   const hash = createHash('sha256')
-  const seqs = { delivered: [], missing: [], owed: [], exhausted: [], withdrawn: [] } as Seqs
+  const seqs: Seqs = { delivered: [], missing: [], owed: [], exhausted: [], withdrawn: [], expired: [] }
   for await (const block of readVisible(redis, viewer, from - 1, to)) {
-    const states = await readDeliveries(redis, block, client)
+    const read = await Promise.all(destinations.map(each => readDeliveries(redis, block, each)))
     for (const [i, { seq, body }] of block.entries()) {
       hash.update(`${seq} ${signalIdOf(body)}\n`)
-      const status = states[i]?.status
-      if (status !== undefined) seqs[status].push(seq)
-      if (status !== 'delivered') seqs.missing.push(seq)
+      const statuses = new Set(read.flatMap(states => states[i]?.status ?? []))
+      if (statuses.has('delivered')) seqs.delivered.push(seq)
+      else for (const status of [...statuses, 'missing'] as const) seqs[status].push(seq)
     }
   }
   const { delivered, ...others } = seqs
@@ -97,6 +121,23 @@ export async function accountFor(
 }
 
 type Seqs = Record<DeliveryState['status'] | 'missing', number[]>
+
+/** Who is accounted for, and where. The webhook counts also after it was removed: what it acknowledged has arrived. */
+async function accountedOf(redis: Redis, client: string, endpoint: string | null) {
+  const viewer = await findClient(redis, client)
+  const names = await endpointsOf(redis, client)
+  if (endpoint === null) {
+    const all = new Set([DEFAULT_ENDPOINT, ...names])
+    return { viewer, destinations: [...all].map(name => destinationOf(client, name)) }
+  }
+  if (!names.includes(endpoint))
+    throw new ApiError(
+      'not_found',
+      `there is no endpoint of this name; those that are set: ${names.join(', ') || 'none'}`,
+    )
+  const destination = destinationOf(client, endpoint)
+  return { viewer: await endpointViewer(redis, destination), destinations: [destination] }
+}
 
 function assertRange(from: number, to: number): void {
   const isRange = Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 1 && to >= from

@@ -1,5 +1,5 @@
-// Test signals: `is_test` and `DRY_RUN`, of an alias that no strategy can have. Each has a number and is visible to one
-// client.
+// Test signals: `is_test` and `DRY_RUN`, of an alias that no strategy can have. Each has a number, goes to one
+// destination, and is visible to its client.
 
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -7,6 +7,7 @@ import type { SignalContent } from '#core/contract/signal.ts'
 import { findClient } from '../clients/clients.ts'
 import { commit } from '../log/commit.ts'
 import { type LoggedSignal, signalIdOf } from '../log/read-log.ts'
+import { clientOf, type Destination } from './destination.ts'
 
 /** Begins the id of a test that a registration sends: the relay skips it. */
 export const REGISTRATION = 'webhook-test-'
@@ -47,17 +48,21 @@ export type FireTestParts = {
 }
 
 /**
- * Fires a test for one client, delivered like every signal. Resolves with its number once it is on disk. Throws
+ * Fires a test for one destination, delivered like every signal, which its client sees. Resolves with its number once it is on disk. Throws
  * `not_found` or RedisDownError.
  */
-export async function fireTest(parts: FireTestParts, client: string): Promise<number> {
-  const { id } = await findClient(parts.redis, client)
-  return commitTest(parts, id, FIRED)
+export async function fireTest(parts: FireTestParts, destination: Destination): Promise<number> {
+  await findClient(parts.redis, clientOf(destination))
+  return commitTest(parts, destination, FIRED)
 }
 
-export async function commitTest({ redis, now, newToken }: FireTestParts, client: string, beginning: string) {
+export async function commitTest(
+  { redis, now, newToken }: FireTestParts,
+  destination: Destination,
+  beginning: string,
+) {
   const content = testContent(beginning + newToken(), now())
-  const outcome = await commit(redis, [{ content, onlyFor: client }], now())
+  const outcome = await commit(redis, [{ content, onlyFor: destination }], now())
   if (outcome.kind !== 'committed') throw new Error('a test has no cursor to miss, and no halt keeps it back')
   return outcome.signals[0]!.seq // one was committed
 }

@@ -26,7 +26,10 @@ local function run_of_redis()
 end
 `
 
-/** Hash: an alias, or `test:<client>` -> number of the newest signal of it. */
+/**
+ * Hash: an alias, or `test:<destination>` -> number of the newest signal of it. `test:<client>/*` is the newest test of every
+ * endpoint but the default one, so that the newest that a client sees stays when an endpoint is removed.
+ */
 export const LATEST = `${PREFIX}:log:latest`
 
 /** String: identifies this history of the log; changes with a restore. */
@@ -62,9 +65,41 @@ export const clientKeysKey = (client: string): string => `${CLIENT_PREFIX}${clie
 
 /**
  * Hash of a live API key, by its public id: `client`, `sha256` of the token, `number` (its ordinal within the
- * client), and in epoch milliseconds `created_at`, `confirmed_at`, `last_used_at`.
+ * client), and in epoch milliseconds `created_at`, `confirmed_at`, `last_used_at`, `expires_at` (refused from then on).
  */
 export const apiKeyKey = (id: string): string => `${PREFIX}:key:${id}`
+
+/** Hash: the id of a key that ends and of which no notice was given yet -> its end, epoch milliseconds. */
+export const EXPIRING_KEYS = `${PREFIX}:expiring-keys`
+
+/** List of a client: its notices, JSON, newest first. */
+export const noticesKey = (client: string): string => `${NOTICES_PREFIX}${client}`
+const NOTICES_PREFIX = `${PREFIX}:notices:`
+
+/** Hash: the id of a notice that is still to be sent -> the notice, its client, and what is left to do, JSON. */
+export const NOTICES_OWED = `${PREFIX}:notices-owed`
+
+/** Of a client; older ones are dropped. */
+const MOST_NOTICES = 100
+
+/**
+ * Lua: `notify(destination, event, key_id, reason)` gives a client a notice of an endpoint, or of a key and no endpoint; `key_id`
+ * is '' if it is of none. `at` is in epoch milliseconds.
+ */
+export const NOTIFY = `
+local function notify(destination, event, key_id, reason)
+  local client, name = string.match(destination, '^([^/]+)/?(.*)$')
+  local s, us = unpack(redis.call('TIME'))
+  local endpoint = event == 'key_expiring' and cjson.null or name == '' and 'default' or name
+  local id = 'notice-' .. s .. string.format('%06d', us) .. '-' .. (endpoint == cjson.null and key_id or endpoint)
+  local at = s * 1000 + math.floor(us / 1000)
+  local key = key_id ~= '' and key_id or cjson.null
+  local notice = cjson.encode({id = id, client = client, at = at, event = event, endpoint = endpoint, key_id = key, reason = reason})
+  redis.call('LPUSH', '${NOTICES_PREFIX}' .. client, notice)
+  redis.call('LTRIM', '${NOTICES_PREFIX}' .. client, 0, ${MOST_NOTICES - 1})
+  redis.call('HSET', '${NOTICES_OWED}', id, notice)
+end
+`
 
 /** String of a client: its profile of the program, `SimulationInput` and `updated_utc` as JSON. */
 export const profileKey = (client: string): string => `${PREFIX}:profile:${client}`
@@ -72,37 +107,48 @@ export const profileKey = (client: string): string => `${PREFIX}:profile:${clien
 /** Prefix of strings with an expiry, `<limit>:<address>`: preview requests of an address in its minute. */
 export const PREVIEW_LIMIT_PREFIX = `${PREFIX}:limit:`
 
-/** Set: the clients with a webhook that is enabled. */
+/** Set: the destinations with a webhook that is enabled. */
 export const WEBHOOKS = `${PREFIX}:webhooks`
 
 /**
- * Hash of a client's webhook: `url` and `secrets` (sealed), `enabled`, `disabled_why`, `lane`, `condition` (JSON),
+ * Hash of a destination's webhook: `url`, `secrets` and `headers` (sealed), `enabled`, `disabled_why`, `lane`, `condition` (JSON),
  * `probe_at`, the next probe of an open breaker, `set_at` (epoch milliseconds) and `set_by`, the id of the key that
  * set it, empty for the operator (records of earlier releases have neither), and `suspended`, '1' from the revocation
- * of that key until it is set again.
+ * of that key until it is set again. `last_success` (epoch milliseconds) changes without the revision. Settings, absent by default:
+ * `filter` (aliases, JSON), `expire_after_s`, `paused` (1).
  */
-export const webhookKey = (client: string): string => `${WEBHOOK_PREFIX}${client}`
+export const webhookKey = (destination: string): string => `${WEBHOOK_PREFIX}${destination}`
 export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`
 
+/** Set of a client: the names of its endpoints, without the default one. */
+export const endpointsKey = (client: string): string => `${ENDPOINTS_PREFIX}${client}`
+export const ENDPOINTS_PREFIX = `${PREFIX}:endpoints:`
+
 /**
- * String of a client: a value that no other state of its record and its webhook has; absent before the first change.
- * Every change of one of the two sets it in the same step, because workers keep both until it changes. The count of
+ * String of a client: a value that no other state of its record and its webhooks has; absent before the first change.
+ * Every change of one of them sets it in the same step, because workers keep them until it changes. The count of
  * issued keys, which no delivery reads, changes without it.
  */
 export const REVISION_PREFIX = `${PREFIX}:revision:`
 
-/** Lua: `revise(client)` sets the revision of a client. */
+/** Lua: `revise(destination)` sets the revision of its client. */
 export const REVISE = `
-local function revise(client)
-  redis.call('SET', '${REVISION_PREFIX}' .. client, table.concat(redis.call('TIME'), '.'))
+local function client_of(destination) return string.match(destination, '^[^/]*') end
+local function revise(destination)
+  redis.call('SET', '${REVISION_PREFIX}' .. client_of(destination), table.concat(redis.call('TIME'), '.'))
 end
 `
 
-/** String with an expiry: how many webhooks a client has tried to register in its hour. */
+/** String with an expiry: how many webhooks a client has tried to register in its hour, of all its endpoints. */
 export const registrationsKey = (client: string): string => `${PREFIX}:registrations:${client}`
 
+/** The same of changes, of tests that a client fires, and of resends that it orders. */
+export const changesKey = (client: string): string => `${PREFIX}:changes:${client}`
+export const testsKey = (client: string): string => `${PREFIX}:tests:${client}`
+export const resendsKey = (client: string): string => `${PREFIX}:resends:${client}`
+
 /**
- * Hash of a signal, client -> state of the delivery as JSON: the outbox. The key text is that of stored data and
+ * Hash of a signal, destination -> state of the delivery as JSON: the outbox. The key text is that of stored data and
  * backups.
  */
 export const outboxKey = (seq: number): string => `${OUTBOX_PREFIX}${seq}`
@@ -121,30 +167,42 @@ export const OPERATOR_TOKENS = `${PREFIX}:ops-tokens`
 export const sessionsKey = (digest: string): string => `${SESSION_PREFIX}${digest}`
 export const SESSION_PREFIX = `${PREFIX}:ops-session:`
 
-/** Sorted set of a client: the numbers of signals that are due, scored by number. */
+/**
+ * Hash of a client, with an expiry: its sessions on the page for subscribers, the digest of a token -> when it ends (epoch
+ * milliseconds), a space, and as JSON whose it is.
+ */
+export const accountSessionsKey = (client: string): string => `${ACCOUNT_SESSION_PREFIX}${client}`
+export const ACCOUNT_SESSION_PREFIX = `${PREFIX}:account-sessions:`
+
+/** String with an expiry: an operator's link to that page that was not used yet, by the digest of its token. */
+export const accountLinkKey = (digest: string): string => `${ACCOUNT_LINK_PREFIX}${digest}`
+export const ACCOUNT_LINK_PREFIX = `${PREFIX}:account-link:`
+
+/** Sorted set of a destination: the numbers of signals that are due, scored by number. */
 export const READY_PREFIX = `${PREFIX}:ready:`
 
-/** Sorted set of a client: the numbers of signals that wait for a retry, scored by its time. */
-export const waitingKey = (client: string): string => `${WAITING_PREFIX}${client}`
+/** Sorted set of a destination: the numbers of signals that wait for a retry, scored by its time. */
+export const waitingKey = (destination: string): string => `${WAITING_PREFIX}${destination}`
 export const WAITING_PREFIX = `${PREFIX}:waiting:`
 
 /**
- * Sorted sets: the clients of a lane that are owed anything, scored by when they are due: at once, at the next retry
- * or probe, or when the lease of their worker ends. A client is in one of the two.
+ * Sorted sets: the destinations of a lane that are owed anything, scored by when they are due: at once, at the next retry
+ * or probe, or when the lease of their worker ends. A destination is in one of the two, or in none while it is paused.
  */
 export const SCHEDULES = { fast: `${PREFIX}:owing`, slow: `${PREFIX}:owing:slow` } as const
 
-/** String with an expiry: the lease of the worker that delivers to a client. */
+/** String with an expiry: the lease of the worker that delivers to a destination. */
 export const FLIGHT_PREFIX = `${PREFIX}:flight:`
 
-/** List of a signal and client: its attempts, JSON, newest last. */
-export const attemptsKey = (seq: number, client: string): string => `${ATTEMPTS_PREFIX}${seq}:${client}`
+/** List of a signal and destination: its attempts, JSON, newest last. */
+export const attemptsKey = (seq: number, destination: string): string =>
+  `${ATTEMPTS_PREFIX}${seq}:${destination}`
 export const ATTEMPTS_PREFIX = `${PREFIX}:attempts:`
 
 /** String: the number of the last signal that the relay has put into the outbox. */
 export const RELAY_CURSOR = `${PREFIX}:relay:cursor`
 
-/** Hash: an alias, or `test:<client>` -> its newest number that the relay has passed. */
+/** Hash: an alias, or `test:<destination>` -> its newest number that the relay has passed. */
 export const RELAYED = `${PREFIX}:relay:latest`
 
 /** String with an expiry: the lease of the relay. */

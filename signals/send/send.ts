@@ -7,6 +7,7 @@ import { OUR_SECRETS } from '../clients/token.ts'
 import { type LoggedSignal, signalIdOf } from '../log/read-log.ts'
 import { type AddressRules, checkUrl } from './address-guard.ts'
 import { type ConnectOptions, createGuardedConnect } from './guarded-connect.ts'
+import { type OwnHeaders, secretsOfHeaders, withOwnHeaders } from './headers.ts'
 import { BROKEN_OFF, isOurs, type Outcome, reasonOf } from './outcome.ts'
 import * as policy from './policy.ts'
 import { type Delivery, signedHeaders } from './sign.ts'
@@ -291,6 +292,8 @@ export type SendOrder = {
   /** In the clear, like the secrets, for the duration of one attempt. */
   readonly url: string
   readonly secrets: readonly string[]
+  /** Of the endpoint's own. */
+  readonly headers: OwnHeaders
   readonly signal: LoggedSignal
   readonly prevSeq: number
   /** From 1. */
@@ -305,7 +308,7 @@ const contents = new WeakMap<LoggedSignal, Pick<Delivery, 'body' | 'id' | 'seq'>
 /** Sends the exact bytes of a signal of the log, signed now. */
 export const createSendSignal =
   (sender: Sender, now: () => number): SendSignal =>
-  ({ url, secrets, signal, prevSeq, attempt }) => {
+  ({ url, secrets, headers: own, signal, prevSeq, attempt }) => {
     const { body: text, seq } = signal
     const content = contents.get(signal) ?? {
       body: new TextEncoder().encode(text),
@@ -313,6 +316,7 @@ export const createSendSignal =
       seq,
     }
     contents.set(signal, content)
-    const headers = signedHeaders({ ...content, prevSeq, attempt, sentAtMs: now() }, secrets)
-    return sender.send({ url, headers, body: content.body, secrets })
+    const signed = signedHeaders({ ...content, prevSeq, attempt, sentAtMs: now() }, secrets)
+    const headers = withOwnHeaders(own, signed)
+    return sender.send({ url, headers, body: content.body, secrets: [...secrets, ...secretsOfHeaders(own)] })
   }

@@ -4,6 +4,7 @@ import { instantOf, instantOrNull } from '#core/calendar.ts'
 import { type Client, clientOfText } from '../clients/clients.ts'
 import { haltedAliases, readStatus } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
+import { clientOf, type Destination, endpointOf } from '../outbox/destination.ts'
 import { dueCounts } from '../outbox/outbox.ts'
 import { RECORDS } from '../outbox/records.ts'
 import { probeAtMs } from '../outbox/webhook-condition.ts'
@@ -126,54 +127,82 @@ export type WebhookState = NonNullable<ReturnType<typeof toWebhookState>>
 
 const BLOCK = 500
 
-/** Returns for each client of ARGV its webhook and its record, each as one text, and how many deliveries it is owed. */
+/** Returns for each client of ARGV its record as one text, and of each of its endpoints the destination, the record and how many deliveries it is owed. */
 const STATES_SCRIPT = `${RECORDS}
 local reply = {}
 for i, client in ipairs(ARGV) do
-  local hook, record = records(client)
-  reply[i] = {hook, record, redis.call('ZCARD', ready(client)) + redis.call('ZCARD', waiting(client))}
+  local names = redis.call('SMEMBERS', '${keys.ENDPOINTS_PREFIX}' .. client)
+  table.sort(names)
+  table.insert(names, 1, '')
+  reply[i] = {}
+  for j, name in ipairs(names) do
+    local destination = name == '' and client or client .. '/' .. name
+    local hook, record = records(destination)
+    local owed = redis.call('ZCARD', ready(destination)) + redis.call('ZCARD', waiting(destination))
+    reply[i][1] = record
+    reply[i][j + 1] = {destination, hook, owed}
+  end
 end
 return reply
 `
 
-type Webhooks = ReadonlyMap<string, WebhookState>
+type Webhooks = ReadonlyMap<Destination, WebhookState>
 
-/** Every client, by id, and the webhooks of those that have one. */
+/** Every client, by id, and the endpoints that they have set, `default` first. */
 export const readAllClients = async (redis: Redis): Promise<readonly [readonly Client[], Webhooks]> =>
   readBlocks(redis, (await askRedis(() => redis.smembers(keys.CLIENTS))).sort())
 
-/** The webhooks of some clients; clients without one are left out. */
+/** The endpoints that some clients have set, `default` first. */
 export const readWebhookStates = async (redis: Redis, clients: readonly string[]): Promise<Webhooks> =>
   (await readBlocks(redis, clients))[1]
 
 async function readBlocks(redis: Redis, ids: readonly string[]): Promise<readonly [Client[], Webhooks]> {
   const clients: Client[] = []
-  const webhooks = new Map<string, WebhookState>()
+  const webhooks = new Map<Destination, WebhookState>()
   for (let from = 0; from < ids.length; from += BLOCK) {
     const block = ids.slice(from, from + BLOCK)
     const values = await runScript(redis, STATES_SCRIPT, [keys.WEBHOOKS], ...block)
-    for (const [i, [hook, record, owed]] of (values as [string, string, number][]).entries()) {
-      const id = block[i]!
-      const client = clientOfText(record, id)
-      const webhook = toWebhookState(id, toRecord(hook), owed)
+    for (const [i, [record, ...endpoints]] of (values as States[]).entries()) {
+      const client = clientOfText(record, block[i]!)
       if (client !== null) clients.push(client)
-      if (webhook !== null) webhooks.set(id, webhook)
+      for (const [destination, hook, owed] of endpoints) {
+        const webhook = toWebhookState(destination, toRecord(hook), owed)
+        if (webhook !== null) webhooks.set(destination, webhook)
+      }
     }
   }
   return [clients, webhooks]
 }
 
-/** A client's webhook without its address and secrets, which stay sealed. */
-function toWebhookState(client: string, fields: Readonly<Record<string, string>>, owed: number) {
+type States = readonly [record: string, ...(readonly [Destination, hook: string, owed: number])[]]
+
+/** An endpoint as the audit log has it. */
+export const toLogged = ({ enabled, owed: waiting, paused, filter }: WebhookState) => ({
+  ...{ enabled, waiting },
+  ...(paused && { paused }),
+  ...(filter !== null && { filter }),
+})
+
+/** An endpoint of a client without what is sealed: its address, secrets and headers. */
+function toWebhookState(destination: Destination, fields: Readonly<Record<string, string>>, owed: number) {
   if (fields.enabled === undefined) return null
   const open = clearPartOf(fields)
+  const { lane, condition, isPaused: paused, filter, expireAfterS, lastSuccessMs } = open
   return {
-    client,
+    ...{ destination, client: clientOf(destination), endpoint: endpointOf(destination) },
     ...shownOf(open),
-    lane: open.lane,
-    breaker: open.condition.breaker.kind,
+    ...{
+      paused,
+      filter,
+      expire_entries_after_s: expireAfterS,
+      last_success_at: instantOrNull(lastSuccessMs),
+    },
+    /** In a row, probes included. */
+    failures: condition.health.attempts,
+    lane,
+    breaker: condition.breaker.kind,
     /** When an open breaker lets the next attempt through. */
-    probe_at: instantOrNull(probeAtMs(open.condition)),
+    probe_at: instantOrNull(probeAtMs(condition)),
     owed,
   }
 }

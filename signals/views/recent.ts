@@ -4,7 +4,15 @@ import type { Redis } from 'ioredis'
 import { instantOf, instantOrNull } from '#core/calendar.ts'
 import type { Signal } from '#core/contract/signal.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
-import { type DeliveryState, readDeliveries, readOutbox } from '../outbox/outbox.ts'
+import {
+  clientOf,
+  DEFAULT_ENDPOINT,
+  type Destination,
+  destinationOf,
+  endpointOf,
+} from '../outbox/destination.ts'
+import { DELIVERY_STATUSES, type DeliveryState, readDeliveries, readOutbox } from '../outbox/outbox.ts'
+import { endpointsOf } from '../outbox/webhooks.ts'
 import { askRedis } from '../redis/connect.ts'
 import { waitingKey, webhookKey } from '../redis/keys.ts'
 
@@ -17,7 +25,7 @@ const BLOCK = 200
 
 type DeliveryRow = {
   readonly seq: number
-  readonly client: string
+  readonly destination: Destination
   readonly alias: string
   /** When the signal was committed, epoch milliseconds. */
   readonly firedAtMs: number
@@ -27,6 +35,8 @@ type DeliveryRow = {
 /** Absent fields match everything. */
 type DeliveryFilter = {
   readonly client?: string | undefined
+  /** The name of an endpoint. */
+  readonly endpoint?: string | undefined
   readonly status?: DeliveryState['status'] | undefined
   readonly alias?: string | undefined
   /** One signal alone. */
@@ -51,8 +61,12 @@ export async function recentSignals(
   const signals = await readBefore(redis, before ?? BEYOND, limit)
   const rows = await Promise.all(
     signals.map(async signal => {
-      const deliveries = { owed: 0, delivered: 0, exhausted: 0, withdrawn: 0 }
-      for (const { status } of (await readOutbox(redis, signal.seq)).values()) deliveries[status]++
+      const states = [...(await readOutbox(redis, signal.seq)).values()]
+      const counts = DELIVERY_STATUSES.map(each => [
+        each,
+        states.filter(({ status }) => status === each).length,
+      ])
+      const deliveries = Object.fromEntries(counts) as Record<DeliveryState['status'], number> // of each of them
       return { ...showSignal(signal), deliveries }
     }),
   )
@@ -67,17 +81,18 @@ export const showSignal = ({ seq, body, onlyFor, atMs }: LoggedSignal) => ({
 })
 
 /**
- * The newest deliveries that match. A search ends after a bounded number of signals even with few matches; `next` is
+ * The newest deliveries that match, of a client those to the endpoints that it has. A search ends after a bounded number of signals even with few matches; `next` is
  * where to continue.
  */
 export async function recentDeliveries(redis: Redis, filter: DeliveryFilter, mostLookedAt = MOST_LOOKED_AT) {
   const { keeps = () => true } = filter
   const rows: DeliveryRow[] = []
+  const destinations = await destinationsOf(redis, filter)
   const most = filter.seq === undefined ? BLOCK : 1
   let before = filter.seq === undefined ? filter.before : filter.seq + 1
   for (let looked = 0; looked < mostLookedAt; looked += BLOCK) {
     const signals = await readBefore(redis, before ?? BEYOND, most)
-    for (const [i, outbox] of (await readOutboxes(redis, signals, filter.client)).entries()) {
+    for (const [i, outbox] of (await readOutboxes(redis, signals, destinations)).entries()) {
       const signal = signals[i]!
       if (signal.atMs < (filter.fired_from ?? 0)) return { rows, next: null } // all others are older
       if (isWanted(signal, filter)) rows.push(...rowsOf(signal, outbox, filter).filter(keeps))
@@ -95,24 +110,42 @@ const isWanted = (
   { seq: number = seq, alias: wanted = alias, fired_to = atMs }: DeliveryFilter,
 ): boolean => seq === number && alias === wanted && atMs <= fired_to
 
-type Outbox = ReadonlyMap<string, DeliveryState>
+export type Outbox = ReadonlyMap<Destination, DeliveryState>
+
+/** Of a client, also what its webhook was sent before it was removed; null if the filter names no client. */
+async function destinationsOf(redis: Redis, { client, endpoint }: DeliveryFilter) {
+  if (client === undefined) return null
+  const names =
+    endpoint === undefined ? [DEFAULT_ENDPOINT, ...(await endpointsOf(redis, client))] : [endpoint]
+  return [...new Set(names)].map(name => destinationOf(client, name))
+}
 
 /** For one client only its own states are read. */
-async function readOutboxes(redis: Redis, signals: readonly LoggedSignal[], client: string | undefined) {
-  if (client === undefined) return Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
-  const states = await readDeliveries(redis, signals, client)
-  return states.map(state => new Map(state === null ? [] : [[client, state]]))
+async function readOutboxes(
+  redis: Redis,
+  signals: readonly LoggedSignal[],
+  destinations: readonly Destination[] | null,
+): Promise<readonly Outbox[]> {
+  if (destinations === null) return Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
+  const states = await Promise.all(destinations.map(each => readDeliveries(redis, signals, each)))
+  return signals.map((_, i) => {
+    const found = destinations.map((each, k) => [each, states[k]?.[i] ?? null] as const)
+    return new Map(found.filter((pair): pair is [Destination, DeliveryState] => pair[1] !== null))
+  })
 }
 
 export const rowsOf = (
   { seq, alias, atMs }: LoggedSignal,
   outbox: Outbox,
-  { client, status }: Pick<DeliveryFilter, 'client' | 'status'> = {},
+  { endpoint, status }: Pick<DeliveryFilter, 'endpoint' | 'status'> = {},
 ): DeliveryRow[] =>
   [...outbox]
-    .filter(([id, state]) => (client ?? id) === id && (status ?? state.status) === state.status)
-    .map(([id, state]) => ({ seq, client: id, alias, firedAtMs: atMs, state }))
-    .sort((a, b) => (a.client < b.client ? -1 : 1))
+    .filter(
+      ([id, state]) =>
+        (endpoint ?? endpointOf(id)) === endpointOf(id) && (status ?? state.status) === state.status,
+    )
+    .map(([destination, state]) => ({ seq, destination, alias, firedAtMs: atMs, state }))
+    .sort((a, b) => (a.destination < b.destination ? -1 : 1))
 
 export type ShownDelivery = Awaited<ReturnType<typeof showDelivery>>
 
@@ -120,11 +153,12 @@ export const showDeliveries = (redis: Redis, rows: readonly DeliveryRow[]): Prom
   Promise.all(rows.map(row => showDelivery(redis, row)))
 
 export async function showDelivery(redis: Redis, row: DeliveryRow) {
-  const { seq, client, alias, firedAtMs, state } = row
+  const { seq, destination, alias, firedAtMs, state } = row
   const { status, attempts, round, settled_at } = state
   return {
     seq,
-    client,
+    client: clientOf(destination),
+    endpoint: endpointOf(destination),
     alias,
     status,
     attempts,
@@ -139,13 +173,19 @@ export async function showDelivery(redis: Redis, row: DeliveryRow) {
   }
 }
 
-/** A retry has its own time, and a paused webhook one before which none of its deliveries is tried. */
-async function readNextAttempt(redis: Redis, { seq, client, state }: DeliveryRow): Promise<number | null> {
+/** A retry has its own time, an open breaker one before which none of its deliveries is tried, and a paused endpoint none. */
+async function readNextAttempt(
+  redis: Redis,
+  { seq, destination, state }: DeliveryRow,
+): Promise<number | null> {
   if (state.status !== 'owed') return null
-  const [retryAt, probeAt] = await askRedis(() =>
-    Promise.all([redis.zscore(waitingKey(client), String(seq)), redis.hget(webhookKey(client), 'probe_at')]),
+  const [retryAt, [probeAt, paused]] = await askRedis(() =>
+    Promise.all([
+      redis.zscore(waitingKey(destination), String(seq)),
+      redis.hmget(webhookKey(destination), 'probe_at', 'paused'),
+    ]),
   )
-  return Math.max(Number(retryAt ?? state.owed_at), Number(probeAt ?? 0))
+  return paused === '1' ? null : Math.max(Number(retryAt ?? state.owed_at), Number(probeAt ?? 0))
 }
 
 export const MOST_MEASURED = 1_000

@@ -4,65 +4,97 @@ import type { Redis } from 'ioredis'
 import type { Client } from '../clients/clients.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { type Action, actionsSince, MOST_SINCE, type SubjectState } from '../operators/audit-log.ts'
+import { clientOf, DEFAULT_ENDPOINT, type Destination, endpointOf } from '../outbox/destination.ts'
 import type { DeliveryState } from '../outbox/outbox.ts'
 import { isRegistrationTest } from '../outbox/test-fire.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
-import { readWebhookStates, type WebhookState } from './overview.ts'
+import { readWebhookStates, toLogged, type WebhookState } from './overview.ts'
 
-/** Of clients that a signal was never owed to, or from which it was withdrawn: the reason for each, in their order. */
+/** An endpoint of a client, and what became of the delivery to it; null if it was never owed. */
+type Unsent = {
+  readonly client: Client
+  readonly destination: Destination
+  readonly state: DeliveryState | null
+}
+
+/** Whether a signal was not sent, and is not about to be: then `whyNotSent` has a reason. */
+export const isUnsent = (state: DeliveryState | null, webhook: WebhookState | undefined): boolean =>
+  state === null ||
+  ['withdrawn', 'expired'].includes(state.status) ||
+  (state.status === 'owed' && webhook?.paused === true)
+
+/** Of endpoints that a signal was not sent to: the reason for each, in their order. */
 export async function whyNotSent(
   redis: Redis,
   signal: LoggedSignal,
-  unsent: readonly { readonly client: Client; readonly state: DeliveryState | null }[],
+  unsent: readonly Unsent[],
 ): Promise<readonly string[]> {
   if (unsent.length === 0) return []
-  const ids = unsent.map(({ client }) => client.id)
+  const ids = [...new Set(unsent.map(({ client }) => client.id))]
   const [cursor, actions, webhooks] = await Promise.all([
     askRedis(() => redis.get(RELAY_CURSOR)),
     actionsSince(redis, signal.atMs),
     readWebhookStates(redis, ids),
   ])
-  return unsent.map(({ client, state }) => {
+  return unsent.map(each => {
+    const { destination, state } = each
+    if (state?.status === 'expired')
+      return 'it expired: as an entry it was older than its endpoint takes, and is in the pull'
+    if (state?.status === 'owed') return 'its endpoint is paused: it is sent once that goes on'
     const atMs = state?.settled_at ?? signal.atMs
-    const webhook = webhooks.get(client.id)
-    const then = stateAt(atMs, client, webhook, actions)
+    const webhook = webhooks.get(destination)
+    const then = stateAt(atMs, each, webhook, actions)
     if (typeof then === 'string') return then
     const unlogged =
       signal.seq > Number(cursor ?? 0) ? 'the relay has not reached it yet' : setterReason(webhook, atMs)
-    return reasonOf(signal, client, then) ?? unlogged
+    return reasonOf(signal, each, then, webhook) ?? unlogged
   })
 }
 
-/** What a client was at a moment: its state before the first later action on it, or as it is now; a reason if there is none. */
+/** What a client was at a moment, with the endpoint in the place of its webhook: its state before the first later action on it, or as it is now; a reason if there is none. */
 function stateAt(
   atMs: number,
-  client: Client,
+  { client, destination }: Unsent,
   webhook: WebhookState | undefined,
   actions: readonly Action[],
 ): SubjectState | string {
   const next = actions.findLast(
     ({ subject, at, before, after }) =>
-      subject === client.id && Date.parse(at) > atMs && (before ?? after)?.aliases !== undefined,
+      subject !== null &&
+      clientOf(subject) === client.id &&
+      Date.parse(at) > atMs &&
+      (before ?? after)?.aliases !== undefined,
   )
   if (next?.before === null || Date.parse(client.created_at) > atMs)
     return `it was added later, at ${client.created_at}`
   if (next === undefined && actions.length >= MOST_SINCE)
     return `its state then is not known: more than ${MOST_SINCE} actions of operators followed`
-  return next?.before ?? { ...client, webhook: webhook && { ...webhook, waiting: webhook.owed } }
+  if (next === undefined) return { ...client, webhook: webhook && toLogged(webhook) }
+  const endpoint = endpointOf(destination)
+  return endpoint === DEFAULT_ENDPOINT
+    ? next.before!
+    : { ...next.before, webhook: next.before!.endpoints?.[endpoint] }
 }
 
 /** The first of the reasons that held; null if none did. */
-function reasonOf(signal: LoggedSignal, client: Client, then: SubjectState): string | null {
+function reasonOf(
+  signal: LoggedSignal,
+  { client, destination }: Unsent,
+  then: SubjectState,
+  webhook: WebhookState | undefined,
+): string | null {
   const { alias, onlyFor } = signal
-  if (onlyFor !== null && onlyFor !== client.id) return `it is a test for ${onlyFor} alone`
+  if (onlyFor !== null && onlyFor !== destination) return `it is a test for ${onlyFor} alone`
   if (isRegistrationTest(signal)) return 'it is a test that the registration itself sent'
   if (onlyFor === null && then.aliases?.includes(alias) !== true)
     return `it was not entitled to ${alias} then${client.aliases.includes(alias) ? ', and is now' : ''}`
   if (onlyFor === null && then.status !== 'active')
     return `its account was ${then.suspended === true ? 'suspended' : 'not active'} then`
   if (then.webhook == null) return 'it had no webhook then: it could only pull'
-  return then.webhook.enabled ? null : 'its webhook was disabled then'
+  if (!then.webhook.enabled) return 'its webhook was disabled then'
+  const isLeftOut = onlyFor === null && webhook?.filter?.includes(alias) === false
+  return isLeftOut ? `its filter leaves ${alias} out` : null
 }
 
 /** A client sets its webhook, and the service disables one, without an operator: no log has when. */

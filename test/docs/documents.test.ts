@@ -7,9 +7,10 @@ import type { ZodType } from 'zod'
 import { LARGE_LIMITS } from '#api/history/answers/computed-answers.ts'
 import { historyDocument, ROUTES } from '#api/history/routes.ts'
 import { MOST_OPERATOR_BYTES } from '#api/operator/exchange.ts'
-import { MOST_WAITING_TOKENS } from '#api/operator/guard.ts'
 import { LONGEST_URL } from '#api/service/app.ts'
+import { MOST_WAITING_TOKENS } from '#api/service/guessing.ts'
 import { HTTP_LIMITS } from '#api/service/http-server.ts'
+import { MOST_KEYED_BYTES } from '#api/signals/keyed-route.ts'
 import { MOST_PROGRAM_BYTES } from '#api/signals/program/simulate.ts'
 import { MOST_WEBHOOK_BYTES } from '#api/signals/routes/client.ts'
 import { SIGNALS_ROUTES, signalsDocument } from '#api/signals/routes.ts'
@@ -155,7 +156,7 @@ const LIMITS = readPage('docs/limits.md')
 
 const OF_REQUESTS = {
   ...{ ...HTTP_LIMITS, ...LARGE_LIMITS, LONGEST_URL, BLOCK_BYTES },
-  ...{ MOST_WEBHOOK_BYTES, MOST_PROGRAM_BYTES, MOST_OPERATOR_BYTES, MOST_WAITING_TOKENS },
+  ...{ MOST_WEBHOOK_BYTES, MOST_KEYED_BYTES, MOST_PROGRAM_BYTES, MOST_OPERATOR_BYTES, MOST_WAITING_TOKENS },
 }
 
 test('the page of limits has every limit of requests with the value of the code, and no other', () => {

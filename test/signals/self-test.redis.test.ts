@@ -15,7 +15,7 @@ const SECRET_KEY = secretKeyOf()
 /** A webhook whose first secret is valid for ever. */
 function save(client: string, url: string, more: readonly WebhookSecret[] = []) {
   const secrets = [{ text: SECRET, expiresAtMs: null }, ...more]
-  return saveWebhook(redis, testBox(), { client, url, secrets }, BY_OPERATOR)
+  return saveWebhook(redis, testBox(), { destination: client, url, secrets }, BY_OPERATOR)
 }
 
 const env = () => ({ REDIS_URL: server.url, SECRET_KEY, ALLOW_PRIVATE_WEBHOOKS: 'yes' })

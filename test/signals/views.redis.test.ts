@@ -60,7 +60,7 @@ test('what a removal leaves of a webhook that was changed meanwhile gets no sign
 test('the latency of a client is empty before anything was delivered, and leaves out what is owed', async () => {
   expect(await readLatency(redis, 'acme')).toEqual(NOTHING)
   const seq = await fire(redis, 'a', 'alder')
-  await owe(redis, [{ client: 'acme', signals: [{ seq, prev: 0 }] }], NOW_MS)
+  await owe(redis, [{ destination: 'acme', signals: [{ seq, prev: 0 }] }], NOW_MS)
   expect(await readLatency(redis, 'acme')).toEqual(NOTHING)
 })
 

@@ -9,25 +9,23 @@ import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { Published } from '#signals/views/published.ts'
 import { readHours } from '#signals/views/recent.ts'
 import type { NightReport } from '#storage/night-report.ts'
-import type { OperatorParts } from '../parts.ts'
-import { dayCharts } from './deliveries.ts'
-import { offers } from './forms.ts'
+import { dayCharts } from '../../service/page/deliveries.ts'
 import {
   type Cell,
   cards,
-  clientLink,
   counted,
   duration,
   type Figure,
   moment,
   type Piece,
-  type Session,
-  signalLink,
   type Texts,
   table,
   toned,
   webhookWord,
-} from './layout.ts'
+} from '../../service/page/layout.ts'
+import type { OperatorParts } from '../parts.ts'
+import { offers, type Session } from './forms.ts'
+import { clientLink, signalLink } from './site.ts'
 
 export async function overviewPage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
   const nowMs = parts.clock.now()
@@ -127,7 +125,7 @@ function serviceCards(state: Overview): readonly Figure[] {
   const { seq, epoch, isRelayed, relayLag, queue, webhooks, clients, halted } = state
   const slow = queue.slow === 0 ? '' : `, ${queue.slow} slow or failing`
   const owed = webhooks.reduce((sum, webhook) => sum + webhook.owed, 0)
-  const enabled = webhooks.filter(webhook => webhook.enabled).length
+  const enabled = new Set(webhooks.filter(each => each.enabled).map(({ client }) => client)).size
   return [
     ['Newest signal', seq, html`in the log <code>${epoch.slice(0, 12)}</code>`],
     ['Redis', ...redisWords(state)],
@@ -169,10 +167,10 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
   const rows = webhooks
     .filter(({ enabled, failing_since }) => !enabled || failing_since !== null)
     .map(state => {
-      const { client, failing_since: since, disabled_why, probe_at, owed } = state
+      const { destination, failing_since: since, disabled_why, probe_at, owed } = state
       const probe = probe_at === null ? '' : html`probed again at ${moment(probe_at)} UTC`
       const failing = since === null ? '–' : duration(nowMs - Date.parse(since))
-      return [clientLink(client), webhookWord(state), failing, owed, disabled_why ?? probe]
+      return [clientLink(destination), webhookWord(state), failing, owed, disabled_why ?? probe]
     })
   return table(
     ['Client', 'State', 'Failing for', '#Waiting', '~What follows, or why'],

@@ -4,14 +4,17 @@ import { parseRequest } from '#core/contract/parse-request.ts'
 import type { Signal } from '#core/contract/signal.ts'
 import { MOST_LIVE_KEYS } from '#signals/clients/api-keys.ts'
 import { haltedAliases } from '#signals/live/live-record.ts'
+import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { readActions } from '#signals/operators/audit-log.ts'
 import { listOperators } from '#signals/operators/tokens.ts'
-import { type Attempt, readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
+import { clientOf, DEFAULT_ENDPOINT, destinationOf, MOST_ENDPOINTS } from '#signals/outbox/destination.ts'
+import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { SealError } from '#signals/outbox/secret-box.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readAllClients, readLive } from '#signals/views/overview.ts'
 import {
   type Latency,
+  type Outbox,
   readHours,
   recentSignals,
   rowsOf,
@@ -19,32 +22,30 @@ import {
   showDeliveries,
   showSignal,
 } from '#signals/views/recent.ts'
-import { whyNotSent } from '#signals/views/why-not-sent.ts'
+import { isUnsent, whyNotSent } from '#signals/views/why-not-sent.ts'
+import { attemptsTable, dayCharts, deliveriesTable, PRECISE } from '../../service/page/deliveries.ts'
+import {
+  cards,
+  counted,
+  duration,
+  moment,
+  type Piece,
+  section,
+  type Texts,
+  table,
+  toned,
+  webhookWord,
+} from '../../service/page/layout.ts'
 import type { OperatorParts } from '../parts.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
 import { actionsQuery, actionWords } from '../routes/operators.ts'
 import { findSignal, signalsQuery } from '../routes/signals.ts'
 import { readAddress } from '../routes/webhooks.ts'
 import type { WebhookView } from '../views.ts'
-import { dayCharts, deliveriesPage, deliveriesTable, PRECISE, resendGivenUp } from './deliveries.ts'
-import { offers } from './forms.ts'
-import {
-  cards,
-  clientLink,
-  counted,
-  duration,
-  moment,
-  type Piece,
-  type Session,
-  section,
-  signalLink,
-  type Tab,
-  type Texts,
-  table,
-  toned,
-  webhookWord,
-} from './layout.ts'
+import { columnsOf, deliveriesPage, hiddenOf, resendGivenUp } from './deliveries.ts'
+import { offers, type Session } from './forms.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
+import { clientLink, signalLink, type Tab } from './site.ts'
 
 export type View = {
   readonly tab: Tab
@@ -92,9 +93,8 @@ function accountWord({ status, suspended }: Pick<ListedClient, 'status' | 'suspe
 async function clientPage({ client: id = '' }: Texts, parts: OperatorParts, session: Session) {
   const nowMs = parts.clock.now()
   const client = await readClient(id, parts.redis)
-  const { keys, webhook, latency, deliveries } = client
+  const { keys, webhook, endpoints, other_webhooks: others, latency, deliveries } = client
   const day = await readHours(parts.redis, nowMs, id)
-  const address = webhook && (await readAddress(id, parts).catch(nullIfSealed))
   const entitled = { client: id, aliases: client.aliases.join(', '), program: client.program ? 'yes' : '' }
   return html`<h1>${id} <span>${client.tier}</span></h1>
 <div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
@@ -114,13 +114,15 @@ ${table(
 )}
 ${keys.length < MOST_LIVE_KEYS ? offers(session, 'keys', { client: id }) : html`<p class="dim">A client has two keys at most: revoke one, or wait until the client confirms the newer one.</p>`}
 <h2>Webhook</h2>
-${webhookPanel(session, id, webhook, address)}
+${await webhookPanel(session, id, DEFAULT_ENDPOINT, webhook, parts)}
+${await Promise.all(others.map(async each => html`<h2>Endpoint ${each.endpoint}</h2>${await webhookPanel(session, id, each.endpoint, each, parts)}`))}
+${webhook === null || endpoints.length >= MOST_ENDPOINTS ? '' : section('Add an endpoint', offers(session, 'endpoints', { client: id, endpoint: `endpoint-${endpoints.length + 1}` }))}
 <h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${counted(latency.deliveries, 'delivery')}, from the log on</span>`}</h2>
 ${latencyTable(latency)}
 <h2>Deliveries of the last 24 hours</h2>
 ${dayCharts(day)}
 <h2>Last deliveries <span><a href="/ops/view/deliveries?client=${id}">all</a></span></h2>
-${deliveriesTable(session, deliveries, nowMs, ['Client', PRECISE], 'No deliveries yet.')}`
+${deliveriesTable(columnsOf(session), deliveries, nowMs, ['Client', PRECISE, ...hiddenOf(deliveries)], 'No deliveries yet.')}`
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */
@@ -146,21 +148,24 @@ function latencyTable({ first_attempt_ms, acknowledged_ms }: Latency): Piece {
   return table(['Until', '#Median', '#99 %', '#Longest'], rows, 'No deliveries yet.')
 }
 
-function webhookPanel(
+async function webhookPanel(
   session: Session,
   client: string,
+  endpoint: string,
   webhook: WebhookView | null,
-  address: { readonly url: string } | null,
-): Piece {
-  const settings = offers(session, 'settings of a webhook', { client }, { isSet: webhook !== null })
+  parts: OperatorParts,
+): Promise<Piece> {
+  const given = { client, endpoint }
+  const settings = offers(session, 'settings of a webhook', given, { isSet: webhook !== null })
   if (webhook === null) return html`<div class="panel">None, so the client pulls.${settings}</div>`
-  const { lane, owed, failing_since, set_at, set_by_key, disabled_why } = webhook
+  const address = await readAddress(destinationOf(client, endpoint), parts).catch(nullIfSealed)
+  const { filter, lane, owed, failing_since, set_at, set_by_key, disabled_why } = webhook
   const setter = set_by_key === null ? 'the operator' : html`key <code>${set_by_key}</code>`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
 ${webhookWord(webhook)}${lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(owed, 'delivery')}${
     failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setter}`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
-${offers(session, 'webhook', { client }, webhook)}${resendGivenUp(session, client)}
+  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setter}`}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
+${offers(session, 'webhook', given, webhook)}${resendGivenUp(session, client, endpoint)}
 ${settings === '' ? '' : html`<details><summary>Change it</summary>${settings}</details>`}</div>`
 }
 
@@ -222,31 +227,43 @@ async function signalPage(asked: Texts, { redis, clock }: OperatorParts, session
   const outbox = await readOutbox(redis, seq)
   const rows = await showDeliveries(redis, rowsOf(logged, outbox).slice(0, MOST_SHOWN))
   const attempts = await Promise.all(
-    rows.map(async ({ client }) =>
-      (await readAttempts(redis, seq, client)).map(each => attemptRow(client, each)),
-    ),
+    rows.map(async ({ client, endpoint }) => {
+      const destination = destinationOf(client, endpoint)
+      const link = clientLink(destination)
+      return (await readAttempts(redis, seq, destination)).map(each => [link, each] as const)
+    }),
   )
-  const [clients] = await readAllClients(redis)
-  const unsent = clients
-    .filter(({ id }) => (logged.onlyFor ?? id) === id)
-    .map(client => ({ client, state: outbox.get(client.id) ?? null }))
-    .filter(({ state }) => state === null || state.status === 'withdrawn')
+  const unsent = await unsentOf(redis, logged, outbox)
   const reasons = await whyNotSent(redis, logged, unsent.slice(0, MOST_SHOWN))
   const isWhole = outbox.size <= MOST_SHOWN && unsent.length <= MOST_SHOWN
   return html`<h1>Signal ${seq} <span>${signal.alias}</span></h1>
 ${signalCards(signal)}
 <p class="dim"><code>${signal.signal_id}</code>, in the log since ${moment(fired_at, true)} UTC</p>
 <h2>Deliveries</h2>
-${deliveriesTable(session, rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)'], 'No deliveries: no client with a webhook was entitled to it.')}
+${deliveriesTable(columnsOf(session), rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)', ...hiddenOf(rows)], 'No deliveries: no client with a webhook was entitled to it.')}
 <h2>Attempts</h2>
-${table(['Client', '#Try', 'Answer', '#Total', '#First byte', 'At (UTC)', '~What it said'], attempts.flat(), 'None yet.')}
+${attemptsTable('Client', attempts.flat())}
 <h2>Not sent</h2>
 ${table(
   ['Client', '~Why'],
-  reasons.map((why, i) => [clientLink(unsent[i]!.client.id), why]),
+  reasons.map((why, i) => [clientLink(unsent[i]!.destination), why]),
   'It was sent to every client, or will be.',
 )}
 ${isWhole ? '' : html`<p class="dim">The first ${MOST_SHOWN} of each table: <code>highwater ops signal ${seq} CLIENT</code> says it of any client.</p>`}`
+}
+
+/** The endpoints of all clients that were not sent a signal; of a client that pulls its webhook, which it does not have. */
+async function unsentOf(redis: OperatorParts['redis'], { onlyFor }: LoggedSignal, outbox: Outbox) {
+  const [clients, webhooks] = await readAllClients(redis)
+  const known = [...webhooks.keys(), ...outbox.keys()]
+  const pulling = clients.map(({ id }) => id).filter(id => !known.some(each => clientOf(each) === id))
+  const byId = new Map(clients.map(client => [client.id, client]))
+  return [...new Set([...known, ...pulling])].sort().flatMap(destination => {
+    const client = byId.get(clientOf(destination))
+    const state = outbox.get(destination) ?? null
+    const isShown = (onlyFor ?? destination) === destination && isUnsent(state, webhooks.get(destination))
+    return client !== undefined && isShown ? [{ client, destination, state }] : []
+  })
 }
 
 const signalCards = (signal: Signal): Piece =>
@@ -256,20 +273,6 @@ const signalCards = (signal: Signal): Piece =>
     ['Risk', `${signal.base_risk_pct}`, 'fraction of equity'],
     ['Decided (UTC)', signal.timestamp.slice(11, 19), signal.timestamp.slice(0, 10) + handOf(signal)],
   ])
-
-const attemptRow = (client: string, attempt: Attempt) => [
-  clientLink(client),
-  attempt.n ?? 'probe',
-  toned(attempt.ok ? 'good' : 'bad', answerWord(attempt)),
-  duration(attempt.total_ms),
-  duration(attempt.first_byte_ms),
-  moment(attempt.at, true),
-  toned('dim', attempt.excerpt),
-]
-
-/** `200`, `502`, `200 timeout`, `tls failed`: a failing status needs no other word. */
-const answerWord = ({ status, reason }: Attempt): string =>
-  [status, reason === 'status' ? null : reason?.replaceAll('_', ' ')].filter(part => part != null).join(' ')
 
 async function auditPage(asked: Texts, { redis }: OperatorParts, session: Session): Promise<Piece> {
   const { rows, next } = await readActions(redis, parseRequest(actionsQuery, asked))

@@ -1,21 +1,26 @@
 // Clients: their accounts, and what they may see.
 import { z } from 'zod'
+import { instantOf } from '#core/calendar.ts'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { list, named, number, object, objectOrNull, request } from '#core/contract/payloads/field.ts'
+import { list, named, number, object, objectOrNull, request, text } from '#core/contract/payloads/field.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import {
   activateClient,
   createClient,
   entitleClient,
   findClient,
+  setEmail,
   suspendClient,
 } from '#signals/clients/clients.ts'
+import { DEFAULT_ENDPOINT, destinationOf } from '#signals/outbox/destination.ts'
+import { createLink } from '#signals/subscribers/sessions.ts'
 import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { readLatency, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import { count, instant } from '../../service/deliveries.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { apiKey, client, count, delivery, webhook } from '../views.ts'
+import { apiKey, client, delivery, type WebhookView, webhook } from '../views.ts'
 import { readAddress } from './webhooks.ts'
 
 const CLIENT = '/ops/clients/{client}'
@@ -25,13 +30,23 @@ const idText = z.string().regex(ID_PATTERN)
 
 const aliases = z.array(idText).optional().describe('a list of ids of strategies')
 
+const email = z
+  .string()
+  .max(254)
+  .refine(text => text === '' || z.email().safeParse(text).success)
+
 export const clientRequest = request('ClientRequest', {
   id: idText.describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
   tier: idText
     .default('standard')
     .describe('the name of the subscription: 1 to 64 of a-z, 0-9, - and _, such as standard'),
   aliases,
+  email: email.default('').describe('an address for notices, such as alerts@example.org; none if empty'),
   activate: z.boolean().default(false).describe('true or false: whether the account is active at once'),
+})
+
+const contactRequest = request('ContactRequest', {
+  email: email.describe('an address for notices, such as alerts@example.org; none if empty'),
 })
 
 const entitlementRequest = request('EntitlementRequest', {
@@ -51,7 +66,13 @@ const changedClient = named('ChangedClient', {
 
 const listedClient = named('ListedClient', {
   ...client.shape,
-  webhook: webhook.nullable().describe('Null if it has none and pulls.'),
+  webhook: webhook.nullable().describe('The endpoint `default`; null if it has none.'),
+  endpoints: list('Names of the endpoints that it has set; without any it pulls.', z.string()),
+})
+
+const accountLink = named('AccountLink', {
+  link: text('The link: shown this once.'),
+  expires_at: instant.describe('It opens nothing from then on.'),
 })
 
 const milliseconds = objectOrNull(
@@ -61,6 +82,7 @@ const milliseconds = objectOrNull(
 
 const clientDetails = named('ClientDetails', {
   ...listedClient.shape,
+  other_webhooks: list('Its endpoints beside `default`.', webhook),
   keys: list('Its live keys.', apiKey),
   latency: object('How long its newest deliveries took.', {
     deliveries: count.describe(
@@ -104,10 +126,10 @@ export const CLIENT_ROUTES = [
       done: 'The client is added. It needs a key to pull, or a webhook.',
     },
     handler: async (
-      { id, tier, aliases = [], activate },
+      { id, tier, aliases = [], email, activate },
       { redis, clock, programAlias, aliases: served },
     ) => {
-      const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
+      const beginning = { aliases, email: email || null, status: activate ? 'active' : 'pending' } as const
       const added = await createClient(redis, id, tier, clock.now(), beginning, programAlias())
       return { data: { ...added, ...warningOf(added.aliases, served()) } }
     },
@@ -122,9 +144,37 @@ export const CLIENT_ROUTES = [
     data: clientDetails,
     command: { usage: 'clients show <client>' },
     handler: async ({ client }, parts) => {
-      const { webhook: state, ...others } = await readClient(client, parts.redis)
-      const shown = state && webhook.parse({ ...state, ...(await readAddress(client, parts)) })
-      return { data: { ...others, webhook: shown } }
+      const found = await readClient(client, parts.redis)
+      const withAddress = async (state: WebhookView) =>
+        webhook.parse({ ...state, ...(await readAddress(destinationOf(client, state.endpoint), parts)) })
+      const other_webhooks = await Promise.all(found.other_webhooks.map(withAddress))
+      return {
+        data: { ...found, webhook: found.webhook && (await withAddress(found.webhook)), other_webhooks },
+      }
+    },
+  }),
+  clientAction({
+    id: 'link_client',
+    path: `${CLIENT}/link`,
+    title: 'Make a link that opens the page of a client once',
+    about:
+      'The only answer that contains it. It can be used once, within 15 minutes; the session that it begins ends with your token.',
+    data: accountLink,
+    statuses: [201],
+    refusals: ['conflict'],
+    command: {
+      usage: 'clients link <client>',
+      prints: ({ link, expires_at }) => `usable once until ${expires_at}, shown this once:\n${link}`,
+    },
+    form: { offers: [{ at: 'client', button: 'Login link', tone: 'quiet', when: { status: 'active' } }] },
+    secret: {
+      field: 'link',
+      title: 'A link to the page of the client',
+      says: 'It opens the page once, within 15 minutes. Send it to the client over a channel that you trust.',
+    },
+    handler: async ({ client }, { redis, random, clock, accountUrl }, who) => {
+      const { token, expiresAtMs } = await createLink(redis, client, who, random, clock.now())
+      return { data: { link: `${accountUrl}/login#${token}`, expires_at: instantOf(expiresAtMs) } }
     },
   }),
   clientAction({
@@ -158,6 +208,23 @@ export const CLIENT_ROUTES = [
       done: 'The account is suspended: pulls and deliveries stop.',
     },
     handler: async ({ client }, { redis }) => ({ data: await suspendClient(redis, client) }),
+  }),
+  clientAction({
+    id: 'contact',
+    path: `${CLIENT}/contact`,
+    title: 'Set where the notices of a client are mailed',
+    about:
+      'Notices say that an endpoint fails or is disabled, or that a key ends. They are mailed if the service has a mail server ' +
+      '(`SMTP_URL`).',
+    body: contactRequest,
+    data: client,
+    example: { path: `${NEW}/contact`, body: { email: 'alerts@example.org' } },
+    command: { usage: 'clients set <client>' },
+    form: {
+      offers: [{ at: 'client', button: 'Save the address', hasInputs: true }],
+      done: 'The address for notices is set.',
+    },
+    handler: async ({ client, email }, { redis }) => ({ data: await setEmail(redis, client, email || null) }),
   }),
   clientAction({
     id: 'entitle',
@@ -198,17 +265,29 @@ export function nearestHint(alias: string, served: ReadonlySet<string>): string 
   return nearest === null ? '' : ` (did you mean '${nearest}'?)`
 }
 
-const shownWebhook = (state: WebhookState | undefined) => (state === undefined ? null : webhook.parse(state))
+/** The endpoints of a client, without their addresses. */
+function endpointsAmong(states: Iterable<WebhookState> = []) {
+  const shown = Array.from(states, each => webhook.parse(each))
+  return {
+    webhook: shown.find(({ endpoint }) => endpoint === DEFAULT_ENDPOINT) ?? null,
+    endpoints: shown.map(({ endpoint }) => endpoint),
+    other_webhooks: shown.filter(({ endpoint }) => endpoint !== DEFAULT_ENDPOINT),
+  }
+}
 
 export type ListedClient = Awaited<ReturnType<typeof readClients>>[number]
 
-/** Every client and its webhook, without the address, by id. */
+/** Every client and its endpoints, without their addresses, by id. */
 export async function readClients(redis: OperatorParts['redis']) {
   const [clients, webhooks] = await readAllClients(redis)
-  return clients.map(each => ({ ...each, webhook: shownWebhook(webhooks.get(each.id)) }))
+  const byClient = Map.groupBy(webhooks.values(), ({ client }) => client)
+  return clients.map(each => {
+    const { webhook, endpoints } = endpointsAmong(byClient.get(each.id))
+    return { ...each, webhook, endpoints }
+  })
 }
 
-/** A client with its keys, its webhook without the address, its latency and last deliveries. Throws `not_found`. */
+/** A client with its keys, its endpoints without their addresses, its latency and last deliveries. Throws `not_found`. */
 export async function readClient(id: string, redis: OperatorParts['redis']) {
   const client = await findClient(redis, id)
   const [keys, webhooks, latency, { rows }] = await Promise.all([
@@ -218,5 +297,5 @@ export async function readClient(id: string, redis: OperatorParts['redis']) {
     recentDeliveries(redis, { client: id, limit: 20 }),
   ])
   const deliveries = await showDeliveries(redis, rows)
-  return { ...client, keys, latency, deliveries, webhook: shownWebhook(webhooks.get(id)) }
+  return { ...client, keys, latency, deliveries, ...endpointsAmong(webhooks.values()) }
 }

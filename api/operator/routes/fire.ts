@@ -8,10 +8,11 @@ import { commit, SignalConflictError } from '#signals/log/commit.ts'
 import { isKnownId } from '#signals/log/read-log.ts'
 import { assertClock, ClockError } from '#signals/redis/clock.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
-import { type Answer, readJson } from '../exchange.ts'
-import type { OperatorRoute, Warning } from '../operator-route.ts'
+import { seq } from '../../service/deliveries.ts'
+import type { Answer, Warning } from '../../service/page/page-route.ts'
+import { readJson } from '../exchange.ts'
+import type { OperatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { seq } from '../views.ts'
 
 const firedSignal = named('FiredSignal', {
   seq,

@@ -1,15 +1,28 @@
 import { z } from 'zod'
+import { parseIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
-import { flag, list, named, text } from '#core/contract/payloads/field.ts'
+import { flag, list, named, request, text } from '#core/contract/payloads/field.ts'
 import { confirmKey, issueKey, listKeys, ownerOf, revokeKey } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
-import { clientAction, operatorRoute, type Warning } from '../operator-route.ts'
+import type { Warning } from '../../service/page/page-route.ts'
+import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { apiKey, ofClient } from '../views.ts'
 
 const CLIENT = '/ops/clients/{client}'
+
+const keyRequest = request('KeyRequest', {
+  expires_at: z
+    .string()
+    .refine(text => parseIsoInstant(text) !== null)
+    .nullable()
+    .default(null)
+    .describe(
+      'an instant such as 2027-06-30T00:00:00Z from which the key is refused; left out, it has no end',
+    ),
+})
 
 const issuedKey = named('IssuedKey', {
   id: text('Public part of the key.'),
@@ -54,13 +67,16 @@ export const KEY_ROUTES = [
     title: 'Issue a key; a client has at most two',
     about:
       'The only answer that contains the key. The older key stays valid until the newer one is confirmed, ' +
-      'by the client or here.',
+      'by the client or here. Seven days before its end the client gets a notice.',
+    body: keyRequest,
+    isBodyOptional: true,
     data: issuedKey,
     statuses: [201],
     refusals: ['conflict'],
-    example: { path: '/ops/clients/new-client/keys' },
+    example: { path: '/ops/clients/new-client/keys', body: { expires_at: '2027-06-30T00:00:00Z' } },
     command: {
       usage: 'keys issue <client>',
+      options: { expires_at: 'expires' },
       prints: ({ id, token }) => `key ${id}, shown this once:\n${token}`,
     },
     form: { offers: [{ at: 'keys', button: 'Issue a key', tone: 'quiet' }] },
@@ -69,8 +85,9 @@ export const KEY_ROUTES = [
       title: 'A new key',
       says: 'Give it to the client over a channel that you trust. If the client has another key, that one stays valid until the client confirms this one.',
     },
-    handler: async ({ client }, { redis, random, clock }) => {
-      const { id, token } = await issueKey(redis, client, random, clock.now())
+    handler: async ({ client, expires_at }, { redis, random, clock }) => {
+      const endMs = expires_at === null ? null : parseIsoInstant(expires_at)
+      const { id, token } = await issueKey(redis, client, random, clock.now(), endMs)
       return { data: { id, token } }
     },
   }),
@@ -86,9 +103,10 @@ export const KEY_ROUTES = [
     command: { usage: 'keys confirm <key>', argument: toKeyId },
     handler: async ({ key }, { redis, clock, registering }) => {
       const confirmed = await confirmKey(redis, assertKey(key), clock.now())
-      const { client, keyId, retired, suspendedBy } = confirmed
+      const { client, keyId, retired, suspendedBy, suspended } = confirmed
+      for (const destination of suspended)
+        registering.onChange({ destination, change: 'suspended', keyId: suspendedBy })
       const isSuspended = suspendedBy !== null
-      if (isSuspended) registering.onChange({ client, change: 'suspended', keyId: suspendedBy })
       const data = { client, key_id: keyId, retired_key_ids: retired, webhook_suspended: isSuspended }
       return { data }
     },
@@ -115,9 +133,10 @@ export const KEY_ROUTES = [
       const key = assertKey(asked.key)
       const revoked = await revokeKey(redis, key)
       if (revoked === null) throw notLive(key)
-      const { client, isSuspended } = revoked
-      if (isSuspended) registering.onChange({ client, change: 'suspended', keyId: key })
-      return { data: { key_id: key, revoked: true as const, webhook_suspended: isSuspended } }
+      for (const destination of revoked.suspended)
+        registering.onChange({ destination, change: 'suspended', keyId: key })
+      const webhook_suspended = revoked.suspended.length > 0
+      return { data: { key_id: key, revoked: true as const, webhook_suspended } }
     },
   }),
 ]

@@ -6,7 +6,8 @@ import { halt, haltedAliases, type Ordered, orderMode, resume } from '#signals/l
 import type { Operator } from '#signals/operators/tokens.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readLive } from '#signals/views/overview.ts'
-import { operatorRoute, type Warning } from '../operator-route.ts'
+import type { Warning } from '../../service/page/page-route.ts'
+import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { liveStrategies } from '../views.ts'
 

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { named, request, text } from '#core/contract/payloads/field.ts'
 import { action, type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { grant, issueToken, listOperators, revokeToken } from '#signals/operators/tokens.ts'
+import { count, instant } from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'
-import { count, instant } from '../views.ts'
 import { signalsQuery } from './signals.ts'
 
 const name = text('the name of an operator: 1 to 64 of a-z, 0-9, - and _')
@@ -140,20 +140,26 @@ export function actionWords({ before, after, request, subject }: LoggedAction): 
   const [old, now] = [shownFields(before), shownFields(after)]
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]
   const changed = names.filter(name => wordsOf(old[name]) !== wordsOf(now[name]))
-  if (changed.length === 0) return pairs(Object.entries(request).filter(([, value]) => value !== subject)) // it stands beside
+  if (changed.length === 0)
+    return pairs(Object.entries(request).filter(([, value]) => !subject?.split('/').includes(value))) // it stands beside
   const wasOf = (name: string): string => (before === null ? '' : `${wordsOf(old[name])} → `)
   return changed.map(name => `${name}: ${wasOf(name)}${wordsOf(now[name])}`).join('; ')
 }
 
 /** The fields as the page names them: an account that is suspended is pending for its client alone. */
 function shownFields(state: LoggedAction['after']): Readonly<Record<string, unknown>> {
-  const { status, suspended, aliases, webhook, ...others } = state ?? {}
+  const { status, suspended, aliases, webhook, endpoints = {}, ...others } = state ?? {}
+  const hooks = Object.entries(endpoints).map(([name, each]) => [`endpoint ${name}`, each] as const)
   return {
     ...(status === undefined ? {} : { account: suspended === true ? 'suspended' : status }),
     ...(aliases === undefined ? {} : { strategies: aliases }),
     ...others,
     // How many deliveries wait changes by itself, and would hide what was asked for.
-    ...(webhook == null ? {} : { webhook: webhook.enabled ? 'enabled' : 'disabled' }),
+    ...Object.fromEntries(
+      [['webhook', webhook] as const, ...hooks].flatMap(([name, each]) =>
+        each == null ? [] : [[name, each.enabled ? 'enabled' : 'disabled']],
+      ),
+    ),
   }
 }
 

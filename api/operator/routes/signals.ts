@@ -1,28 +1,18 @@
 // The state of the service, signals and their deliveries.
 import { z } from 'zod'
-import { instantOf, parseIsoInstant } from '#core/calendar.ts'
+import { instantOf } from '#core/calendar.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
-import {
-  flag,
-  list,
-  named,
-  number,
-  numberOrNull,
-  object,
-  text,
-  textOrNull,
-  whole,
-  wholeOrNull,
-} from '#core/contract/payloads/field.ts'
-import { instantText, signal } from '#core/contract/signal.ts'
+import { flag, list, named, object, text, textOrNull, whole } from '#core/contract/payloads/field.ts'
+import { signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
-import { DELIVERY_STATUSES, readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
+import { destinationOf } from '#signals/outbox/destination.ts'
+import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
-import { type Overview, readOverview, readSealState } from '#signals/views/overview.ts'
+import { type Overview, readOverview, readSealState, readWebhookStates } from '#signals/views/overview.ts'
 import {
   recentDeliveries,
   recentSignals,
@@ -31,47 +21,20 @@ import {
   showDelivery,
   showSignal,
 } from '#signals/views/recent.ts'
-import { whyNotSent } from '#signals/views/why-not-sent.ts'
+import { isUnsent, whyNotSent } from '#signals/views/why-not-sent.ts'
+import { attempt, count, deliveryQuery, instant, pageQuery, seq, seqText } from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { count, delivery, halted, instant, liveStatus, seq } from '../views.ts'
+import { delivery, endpointQuery, halted, liveStatus } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 
-const MOST_ROWS = 500
-
-export const seqText = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
-
-export const signalsQuery = z.strictObject({
-  before: seqText.optional().describe('the number of a signal, from 1: only older ones are listed'),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MOST_ROWS)
-    .default(50)
-    .describe(`a number from 1 to ${MOST_ROWS}`),
-})
-
-const instantInQuery = instantText
-  .refine(text => parseIsoInstant(text) !== null)
-  .transform(text => Date.parse(text))
-  .optional()
+export const signalsQuery = z.strictObject(pageQuery)
 
 export const deliveriesQuery = z.strictObject({
   seq: seqText.optional().describe('the number of one signal, from 1'),
   client: z.string().regex(ID_PATTERN).optional().describe('the id of a client'),
-  alias: z.string().regex(ID_PATTERN).optional().describe('the id of a strategy'),
-  fired_from: instantInQuery.describe(
-    'an instant such as 2026-11-21T00:00:00Z: signals fired before it are left out',
-  ),
-  fired_to: instantInQuery.describe(
-    'an instant such as 2026-11-22T00:00:00Z: signals fired after it are left out',
-  ),
-  status: z
-    .enum(DELIVERY_STATUSES)
-    .optional()
-    .describe(`one of ${DELIVERY_STATUSES.join(', ')}`),
-  ...signalsQuery.shape,
+  endpoint: z.string().regex(ID_PATTERN).optional().describe('the name of an endpoint'),
+  ...deliveryQuery,
 })
 
 const accountQuery = z.strictObject({
@@ -82,7 +45,7 @@ const accountQuery = z.strictObject({
 const logged = z.object({
   seq,
   fired_at: instant.describe('When it was written into the log.'),
-  only_for: textOrNull('The client of a test fire, else null.'),
+  only_for: textOrNull('The client of a test fire, or `acme/backup` for one of its endpoints; else null.'),
   signal: signal.describe('What was written.'),
 })
 
@@ -93,28 +56,18 @@ const signalSummary = named('SignalSummary', {
     delivered: count.describe('Acknowledged.'),
     exhausted: count.describe('All attempts failed.'),
     withdrawn: count.describe('Withdrawn.'),
+    expired: count.describe('Entries that came too late.'),
   }),
 })
 
 const signalDetails = named('SignalDetails', {
   ...logged.shape,
-  deliveries: list('One for each client that is owed it.', delivery),
-})
-
-const attempt = named('Attempt', {
-  at: instant.describe('When it began.'),
-  n: count.nullable().describe('Which try it was, from 1; null for a probe, which does not count.'),
-  ok: flag('Whether it was acknowledged with 2xx.'),
-  status: wholeOrNull('HTTP status, null if no answer came.'),
-  reason: textOrNull('What went wrong, in a word; null if nothing did.'),
-  first_byte_ms: numberOrNull('Until the answer began, milliseconds; null if none came.'),
-  total_ms: number('Until it was over, milliseconds.'),
-  excerpt: text('Beginning of the answer of the receiver, redacted.'),
+  deliveries: list('One for each endpoint that is owed it.', delivery),
 })
 
 const deliveryDetails = named('DeliveryDetails', {
   delivery: delivery.describe('Its state.'),
-  why: textOrNull('Why it was withdrawn; null if it was not.'),
+  why: textOrNull('Why it was withdrawn, expired, or waits at a paused endpoint; null otherwise.'),
   attempts: list('Oldest first.', attempt),
 })
 
@@ -227,25 +180,30 @@ export const SIGNAL_ROUTES = [
     path: '/ops/signals/{seq}/{client}',
     title: 'A delivery and its attempts',
     about:
-      'The state of the delivery of one signal to one client, and what the receiver answered to each attempt. The refusal ' +
+      'The state of the delivery of one signal to an endpoint of a client, and what the receiver answered to each attempt. The refusal ' +
       'of a signal that the client was not sent says why.',
+    query: endpointQuery,
     data: deliveryDetails,
     refusals: ['validation_error'],
     example: { path: '/ops/signals/2/quiet-harbour' },
     command: { usage: 'signal <seq> <client>' },
     handler: async (asked, { redis }) => {
-      const { client } = asked
+      const { client, endpoint } = asked
+      const destination = destinationOf(client, endpoint)
       const found = await findSignal(asked.seq, redis)
       const { seq, alias, atMs: firedAtMs } = found
-      const state = await readDelivery(redis, seq, client)
-      const isUnsent = state === null || state.status === 'withdrawn'
-      const unsent = isUnsent ? [{ client: await findClient(redis, client), state }] : []
+      const state = await readDelivery(redis, seq, destination)
+      const webhook = (await readWebhookStates(redis, [client])).get(destination)
+      const unsent = isUnsent(state, webhook)
+        ? [{ client: await findClient(redis, client), destination, state }]
+        : []
       const [why = null] = await whyNotSent(redis, found, unsent)
-      if (state === null) throw new ApiError('not_found', `signal ${seq} was not sent to '${client}': ${why}`)
-      const attempts = await readAttempts(redis, seq, client)
+      if (state === null)
+        throw new ApiError('not_found', `signal ${seq} was not sent to '${destination}': ${why}`)
+      const attempts = await readAttempts(redis, seq, destination)
       return {
         data: {
-          delivery: await showDelivery(redis, { seq, client, alias, firedAtMs, state }),
+          delivery: await showDelivery(redis, { seq, destination, alias, firedAtMs, state }),
           why,
           attempts: attempts.map(({ at, ...rest }) => ({ at: instantOf(at), ...rest })),
         },
@@ -257,7 +215,7 @@ export const SIGNAL_ROUTES = [
     path: '/ops/deliveries',
     title: 'The newest deliveries',
     about:
-      'Newest first, of all clients or of one, of one signal or strategy, in one state, of some time. A search for rare deliveries ends ' +
+      'Newest first, of all clients or of one, or of one of its endpoints, of one signal or strategy, in one state, of some time. A search for rare deliveries ends ' +
       'after some thousand signals: `meta.next`, given as `before`, continues it.',
     query: deliveriesQuery,
     data: z.array(delivery),

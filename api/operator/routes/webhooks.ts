@@ -1,21 +1,26 @@
 import { z } from 'zod'
+import { rotationRequest, testFired } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readHead } from '#signals/log/read-log.ts'
+import {
+  argumentsOf,
+  DEFAULT_ENDPOINT,
+  type Destination,
+  destinationOf,
+} from '#signals/outbox/destination.ts'
 import { registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { resend } from '#signals/outbox/resend.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/outbox/webhooks.ts'
 import { liveSecrets } from '#signals/send/sign.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
-import { clientAction, operatorRoute, type Warning } from '../operator-route.ts'
+import { count, seqText } from '../../service/deliveries.ts'
+import type { Warning } from '../../service/page/page-route.ts'
+import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { count, ofClient, webhook } from '../views.ts'
-import { seqText } from './signals.ts'
-
-/** A longer overlap would be no rotation. */
-const LONGEST_OVERLAP_HOURS = 30 * 24
+import { endpoint, endpointQuery, ofClient, ofEndpoint, webhook } from '../views.ts'
 
 const WEBHOOK = '/ops/clients/{client}/webhook'
 const ACME = '/ops/clients/acme-capital'
@@ -27,20 +32,15 @@ export const webhookRequest = request('WebhookRequest', {
     .nullable()
     .default(null)
     .describe('whsec_ and 32 bytes in base64; left out, a first webhook is given one'),
-})
-
-const rotationRequest = request('RotationRequest', {
-  overlap_hours: z
-    .number()
-    .min(0)
-    .max(LONGEST_OVERLAP_HOURS)
-    .optional()
-    .describe(`hours from 0 to ${LONGEST_OVERLAP_HOURS} for which the old secret signs too`),
+  endpoint,
 })
 
 const disableRequest = request('DisableRequest', {
   why: z.string().max(200).default('the operator disabled it').describe('a reason of 200 characters at most'),
+  endpoint,
 })
+
+const rotation = request('OperatorRotationRequest', { ...rotationRequest.shape, endpoint })
 
 const replayQuery = z
   .strictObject({
@@ -52,6 +52,7 @@ const replayQuery = z
       .enum(['all', 'exhausted'])
       .default('all')
       .describe('all, or exhausted for those that were given up'),
+    endpoint,
   })
   .refine(({ from, to = from }) => to >= from, { path: ['to'] })
 
@@ -62,6 +63,7 @@ const setWebhook = named('SetWebhook', {
 
 const replayed = named('Replayed', {
   client: ofClient,
+  endpoint: ofEndpoint,
   from: count.describe('Number of the first signal that is sent again.'),
   owed_again: count.describe('Deliveries that follow.'),
 })
@@ -72,9 +74,10 @@ export const WEBHOOK_ROUTES = [
     path: WEBHOOK,
     title: 'State of a webhook',
     about: 'Its address, whether it is sent to, and what it is owed. Its secrets are never shown again.',
+    query: endpointQuery,
     data: webhook,
     command: { usage: 'webhook show <client>' },
-    handler: async ({ client }, parts) => ({ data: await stateOf(client, parts) }),
+    handler: async (asked, parts) => ({ data: await stateOf(asked, parts) }),
   }),
   clientAction({
     id: 'set_webhook',
@@ -84,7 +87,7 @@ export const WEBHOOK_ROUTES = [
     about:
       'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
       'If no secret is given, a first webhook gets a new one, which only this answer shows, and a later ' +
-      'one keeps its own.',
+      'one keeps its own. A client has five endpoints at most, each with an address of its own.',
     body: webhookRequest,
     data: setWebhook,
     refusals: ['conflict'],
@@ -92,9 +95,12 @@ export const WEBHOOK_ROUTES = [
       path: '/ops/clients/new-client/webhook',
       body: { url: 'https://hooks.new-client.example.org/signals' },
     },
-    command: { usage: 'webhook set <client> <url>', fields: [] },
+    command: { usage: 'webhook set <client> <url>', fields: ['endpoint'] },
     form: {
-      offers: [{ at: 'settings of a webhook', button: 'Test and set', hasInputs: true }],
+      offers: [
+        { at: 'settings of a webhook', button: 'Test and set', hasInputs: true, keeps: ['endpoint'] },
+        { at: 'endpoints', button: 'Test and add', hasInputs: true },
+      ],
       done: 'The webhook acknowledged a signed test and is set.',
     },
     // The only answers that contain a secret of a webhook are this one and that to a rotation.
@@ -104,9 +110,13 @@ export const WEBHOOK_ROUTES = [
       says: 'The address acknowledged a signed test, and signals are sent to it. Its owner needs this secret to verify them.',
     },
     needs: ({ client }, { redis }) => findClient(redis, client),
-    handler: async ({ client, ...request }, parts) => {
-      const { made: secret } = await registerWebhook(parts.registering, client, request)
-      return { data: { webhook: await stateOf(client, parts), secret } }
+    handler: async ({ client, endpoint, ...request }, parts) => {
+      const { made: secret } = await registerWebhook(
+        parts.registering,
+        destinationOf(client, endpoint),
+        request,
+      )
+      return { data: { webhook: await stateOf({ client, endpoint }, parts), secret } }
     },
   }),
   clientAction({
@@ -114,21 +124,23 @@ export const WEBHOOK_ROUTES = [
     method: 'DELETE',
     path: WEBHOOK,
     title: 'Remove a webhook: the client pulls',
-    about: 'Nothing is sent to the client any more; it can still pull.',
+    about: 'Nothing is sent to it any more; the client can still pull.',
+    query: endpointQuery,
     data: z.null(),
     command: { usage: 'webhook remove <client>', prints: () => 'removed' },
     form: {
       offers: [{ at: 'settings of a webhook', button: 'Remove…', tone: 'stop', when: { isSet: true } }],
-      warn: ({ client }) => [
-        `Remove the webhook of ${client}?`,
+      warn: asked => [
+        `Remove ${theWebhook(asked)}?`,
         'Nothing more is sent to it, and its address and secrets are deleted. The client can still pull every signal.',
       ],
       done: 'The webhook is removed: the client pulls.',
     },
-    needs: findWebhook,
-    handler: async ({ client }, { redis, registering }) => {
-      await removeWebhook(redis, client)
-      registering.onChange({ client, change: 'removed', keyId: null })
+    needs: isClient,
+    handler: async (asked, parts) => {
+      const { destination } = await findWebhook(asked, parts)
+      await removeWebhook(parts.redis, destination)
+      parts.registering.onChange({ destination, change: 'removed', keyId: null })
       return { data: null }
     },
   }),
@@ -137,7 +149,7 @@ export const WEBHOOK_ROUTES = [
     path: `${WEBHOOK}/rotate`,
     title: 'Make a new secret; the old one also signs for a while',
     about: 'Only this answer shows the new secret. Deliveries are signed with both until the overlap ends.',
-    body: rotationRequest,
+    body: rotation,
     isBodyOptional: true,
     data: setWebhook,
     refusals: ['conflict'],
@@ -145,8 +157,8 @@ export const WEBHOOK_ROUTES = [
     command: { usage: 'webhook rotate <client>' },
     form: {
       offers: [{ at: 'settings of a webhook', button: 'New secret…', tone: 'quiet', when: { isSet: true } }],
-      warn: ({ client }) => [
-        `Make a new secret for the webhook of ${client}?`,
+      warn: asked => [
+        `Make a new secret for ${theWebhook(asked)}?`,
         'Deliveries are signed with the old secret and the new one for a day, then with the new one alone. Its owner must know it by then.',
         'Make a new secret',
       ],
@@ -156,11 +168,12 @@ export const WEBHOOK_ROUTES = [
       title: 'The new secret of the webhook',
       says: 'Deliveries are signed with the new secret and with the old one, until the old one ends after a day. Give the new one to its owner before then.',
     },
-    needs: findWebhook,
-    handler: async ({ client, overlap_hours }, parts) => {
+    needs: isClient,
+    handler: async ({ overlap_hours, ...asked }, parts) => {
+      const { destination } = await findWebhook(asked, parts)
       const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * 3_600_000
-      const secret = await rotateWebhookSecret(parts.registering, client, overlapMs)
-      return { data: { webhook: await stateOf(client, parts), secret } }
+      const secret = await rotateWebhookSecret(parts.registering, destination, overlapMs)
+      return { data: { webhook: await stateOf(asked, parts), secret } }
     },
   }),
   clientAction({
@@ -170,6 +183,7 @@ export const WEBHOOK_ROUTES = [
     about:
       'It is sent what is fired from then on. What it missed is sent if the client is sent its signals ' +
       'again, see `replay`.',
+    query: endpointQuery,
     data: webhook,
     refusals: ['conflict'],
     command: { usage: 'webhook enable <client>' },
@@ -177,10 +191,11 @@ export const WEBHOOK_ROUTES = [
       offers: [{ at: 'webhook', button: 'Enable', when: { enabled: false } }],
       done: 'The webhook is enabled.',
     },
-    needs: findWebhook,
-    handler: async ({ client }, parts) => {
-      await enableWebhook(parts.redis, client)
-      return { data: await stateOf(client, parts) }
+    needs: isClient,
+    handler: async (asked, parts) => {
+      const { destination } = await findWebhook(asked, parts)
+      await enableWebhook(parts.redis, destination)
+      return { data: await stateOf(asked, parts) }
     },
   }),
   clientAction({
@@ -195,16 +210,17 @@ export const WEBHOOK_ROUTES = [
     command: { usage: 'webhook disable <client>' },
     form: {
       offers: [{ at: 'webhook', button: 'Disable…', tone: 'stop', when: { enabled: true } }],
-      warn: ({ client }) => [
-        `Disable the webhook of ${client}?`,
+      warn: asked => [
+        `Disable ${theWebhook(asked)}?`,
         'Nothing is sent to it until you enable it. Signals that wait, and those that are fired meanwhile, are sent only if you resend them then. The client can still pull every signal.',
       ],
       done: 'The webhook is disabled.',
     },
-    needs: findWebhook,
-    handler: async ({ client, why }, parts) => {
-      await disableWebhook(parts.redis, client, why)
-      return { data: await stateOf(client, parts) }
+    needs: isClient,
+    handler: async ({ why, ...asked }, parts) => {
+      const { destination } = await findWebhook(asked, parts)
+      await disableWebhook(parts.redis, destination, why)
+      return { data: await stateOf(asked, parts) }
     },
   }),
   clientAction({
@@ -213,8 +229,9 @@ export const WEBHOOK_ROUTES = [
     title: 'Fire a test signal to one client',
     about:
       'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It looks like an ' +
-      'entry, of `TEST-INSTRUMENT`, an alias that no strategy can have, and is delivered like any signal.',
-    data: named('TestFired', { seq: z.int().min(1).describe('Its number.') }),
+      'entry, of `TEST-INSTRUMENT`, an alias that no strategy can have, and is delivered like any signal, to one endpoint.',
+    query: endpointQuery,
+    data: testFired,
     statuses: [201],
     refusals: ['conflict'],
     command: { usage: 'test <client>' },
@@ -223,8 +240,11 @@ export const WEBHOOK_ROUTES = [
       next: ({ seq }) => `/ops/view/signals/${seq}`,
       done: 'A test signal was fired. Its delivery is below.',
     },
-    needs: assertEnabled,
-    handler: async ({ client }, { registering }) => ({ data: { seq: await fireTest(registering, client) } }),
+    needs: isClient,
+    handler: async (asked, parts) => {
+      const { destination } = await findEnabled(asked, parts)
+      return { data: { seq: await fireTest(parts.registering, destination) } }
+    },
   }),
   clientAction({
     id: 'replay',
@@ -243,7 +263,7 @@ export const WEBHOOK_ROUTES = [
     },
     form: {
       offers: [
-        { at: 'webhook', button: 'Resend…', hasInputs: true },
+        { at: 'webhook', button: 'Resend…', hasInputs: true, keeps: ['endpoint'] },
         { at: 'given up', button: 'Resend all given up…', tone: 'quiet' },
         { at: 'delivery', button: 'Resend…', tone: 'quiet' },
       ],
@@ -252,10 +272,12 @@ export const WEBHOOK_ROUTES = [
       idle: 'No signal of that range is one to send again: nothing is sent.',
       isIdle: ({ owed_again }) => owed_again === 0,
     },
-    needs: assertSentTo,
-    handler: async ({ client, ...range }, parts) => ({
-      data: { client, from: range.from, owed_again: await resend(parts.registering, client, range) },
-    }),
+    needs: isClient,
+    handler: async ({ client, endpoint, ...range }, parts) => {
+      const destination = await findSentTo({ client, endpoint }, parts)
+      const owed_again = await resend(parts.registering, destination, range)
+      return { data: { client, endpoint, from: range.from, owed_again } }
+    },
   }),
 ]
 
@@ -264,60 +286,80 @@ const nothingToSend = ({ client, from }: z.output<typeof replayed>): string =>
   '`highwater ops status` shows the newest number'
 
 async function warnOfResend(
-  { client, from, to, only }: { readonly client: string } & z.output<typeof replayQuery>,
+  { client, endpoint, from, to, only }: { readonly client: string } & z.output<typeof replayQuery>,
   parts: OperatorParts,
 ): Promise<Warning> {
-  await assertSentTo({ client }, parts)
+  const destination = await findSentTo({ client, endpoint }, parts)
   const last = Math.min(to ?? Number.MAX_SAFE_INTEGER, (await readHead(parts.redis, parts.newEpoch)).seq)
   const count = Math.max(0, last - from + 1)
   const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`
   const isAll = only === 'all'
   const which = isAll ? 'those that it may see, delivered before or not' : 'those that were given up'
   return [
-    isAll ? `Send ${client} ${what} again?` : `Send ${client} what was given up again?`,
+    isAll ? `Send ${destination} ${what} again?` : `Send ${destination} what was given up again?`,
     `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook. A receiver drops what it has by signal_id.`,
     'Send again',
   ]
 }
 
-/** The webhook of a client with its address. Throws `not_found`. */
-const stateOf = async (client: string, parts: OperatorParts) =>
-  webhook.parse({ ...(await findWebhook({ client }, parts)), ...(await readAddress(client, parts)) })
+type Asked = { readonly client: string; readonly endpoint: string }
 
-/** The address of a webhook, and how many secrets sign now; null if the client has none. */
-export async function readAddress(client: string, { registering }: OperatorParts) {
-  const { redis, box, now } = registering
-  const webhook = await readWebhook(redis, box, client)
-  if (webhook === null) return null
-  return { url: webhook.url, live_secrets: liveSecrets(webhook.secrets, now()).length }
+function isClient({ client }: Pick<Asked, 'client'>, { redis }: OperatorParts): Promise<unknown> {
+  return findClient(redis, client)
 }
 
-type OfClient = { readonly client: string }
+const theWebhook = ({ client, endpoint }: Asked): string =>
+  endpoint === DEFAULT_ENDPOINT ? `the webhook of ${client}` : `the endpoint ${endpoint} of ${client}`
 
-/** The webhook of a client. Throws `not_found`. */
-async function findWebhook({ client }: OfClient, { redis }: OperatorParts): Promise<WebhookState> {
-  const state = (await readWebhookStates(redis, [client])).get(client)
+/** An endpoint with its address. Throws `not_found`. */
+async function stateOf(asked: Asked, parts: OperatorParts) {
+  const state = await findWebhook(asked, parts)
+  return webhook.parse({ ...state, ...(await readAddress(state.destination, parts)) })
+}
+
+/** What of a webhook is sealed and may be shown; null if there is none. */
+export async function readAddress(destination: Destination, { registering }: OperatorParts) {
+  const { redis, box, now } = registering
+  const webhook = await readWebhook(redis, box, destination)
+  if (webhook === null) return null
+  const { url, secrets, headers } = webhook
+  return { url, live_secrets: liveSecrets(secrets, now()).length, header_names: Object.keys(headers) }
+}
+
+/** The endpoint that is asked for. Throws `not_found`. */
+async function findWebhook(asked: Asked, { redis }: OperatorParts): Promise<WebhookState> {
+  const { client, endpoint } = asked
+  const states = await readWebhookStates(redis, [client])
+  const state = states.get(destinationOf(client, endpoint))
   if (state !== undefined) return state
   await findClient(redis, client)
-  throw new ApiError('not_found', `the client '${client}' has no webhook: set one first`)
+  if (endpoint === DEFAULT_ENDPOINT)
+    throw new ApiError('not_found', `the client '${client}' has no webhook: set one first`)
+  const names = [...states.values()].map(each => each.endpoint)
+  const has = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`
+  throw new ApiError(
+    'not_found',
+    `the client '${client}' has no endpoint '${endpoint}': ${has}; set it first`,
+  )
 }
 
 /** Nothing is sent to a webhook that is disabled. Throws `not_found` and `conflict`. */
-async function assertEnabled({ client }: OfClient, parts: OperatorParts): Promise<void> {
-  const { enabled, disabled_why } = await findWebhook({ client }, parts)
-  if (enabled) return
+async function findEnabled(asked: Asked, parts: OperatorParts): Promise<WebhookState> {
+  const state = await findWebhook(asked, parts)
+  const { destination, enabled, disabled_why } = state
+  if (enabled) return state
   const why = disabled_why === null ? '' : ` (${disabled_why})`
   throw new ApiError(
     'conflict',
-    `the webhook of '${client}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${client}\``,
+    `the webhook of '${destination}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${argumentsOf(destination)}\``,
   )
 }
 
 /** Nor to a client whose account is not active. Throws `not_found` and `conflict`. */
-async function assertSentTo({ client }: OfClient, parts: OperatorParts): Promise<void> {
-  await assertEnabled({ client }, parts)
+async function findSentTo(asked: Asked, parts: OperatorParts): Promise<Destination> {
+  const { client, destination } = await findEnabled(asked, parts)
   const { status, suspended } = await findClient(parts.redis, client)
-  if (status === 'active') return
+  if (status === 'active') return destination
   const message = `the account of '${client}' is ${suspended ? 'suspended' : status}, so nothing is sent: activate it first, with`
   throw new ApiError('conflict', `${message} \`highwater ops clients activate ${client}\``)
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { instantOrNull } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { flag, list, named, text, type ValueOf, word } from '#core/contract/payloads/field.ts'
 import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/webhook.ts'
 import { renderJson } from '#core/dataset/render/json.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
 import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
-import { assertMayRegister, registerWebhook } from '#signals/outbox/register-webhook.ts'
-import { readWebhook, shownOf, type Webhook } from '#signals/outbox/webhooks.ts'
+import { REGISTRATIONS, registerWebhook } from '#signals/outbox/register-webhook.ts'
+import { readWebhook } from '#signals/outbox/webhooks.ts'
+import { assertLeft } from '#signals/redis/per-hour.ts'
+import { ownStateOf } from '#signals/subscribers/endpoints.ts'
 import { sendBytes, sendEnveloped } from '../../service/exchange.ts'
 import { readJson } from '../../service/read-body.ts'
 import { routesOf } from '../exchange.ts'
@@ -66,9 +67,9 @@ export const OWN_ROUTES = routesOf('key', [
     refusals: ['conflict'],
     handler: async (c, parts, { keyId }) => {
       const confirmed = await confirmKey(parts.redis, keyId, parts.clock.now()).catch(died)
-      const { client, retired, suspendedBy } = confirmed
-      if (suspendedBy !== null)
-        parts.registering.onChange({ client, change: 'suspended', keyId: suspendedBy })
+      const { client, retired, suspendedBy, suspended } = confirmed
+      for (const destination of suspended)
+        parts.registering.onChange({ destination, change: 'suspended', keyId: suspendedBy })
       const data: ValueOf<typeof confirmation> = {
         client_id: client,
         key_id: keyId,
@@ -94,7 +95,7 @@ export const OWN_ROUTES = routesOf('key', [
     // The answer has the secret only if it was created here.
     handler: async (c, parts, { client, keyId }) => {
       const { registering } = parts
-      await assertMayRegister(registering.redis, client.id)
+      await assertLeft(registering.redis, REGISTRATIONS, client.id)
       const request = parseWebhookRequest(await readJson(c.req.raw, MOST_WEBHOOK_BYTES))
       const registered = registerWebhook(registering, client.id, request, keyId)
       const { made, dropsSecrets } = await registered.catch(died)
@@ -102,7 +103,7 @@ export const OWN_ROUTES = routesOf('key', [
       if (webhook === null)
         throw new ApiError('conflict', 'the webhook was removed meanwhile: register it again')
       const data: ValueOf<typeof registeredWebhook> = {
-        ...stateOf(webhook),
+        ...ownStateOf(webhook),
         secret: made,
         secrets_dropped: dropsSecrets,
       }
@@ -120,23 +121,16 @@ export const OWN_ROUTES = routesOf('key', [
       const { redis, box } = parts.registering
       const webhook = await readWebhook(redis, box, client.id)
       if (webhook === null) throw new ApiError('not_found', 'no webhook yet: PUT /v1/webhook registers one')
-      return sendEnveloped(c, stateOf(webhook), { self: WEBHOOK, whoami: WHOAMI })
+      return sendEnveloped(c, ownStateOf(webhook), { self: WEBHOOK, whoami: WHOAMI })
     },
   },
 ])
 
 /** Revoked since it was identified. */
-function died(error: unknown): never {
+export function died(error: unknown): never {
   const isDead = error instanceof ApiError && (error.code === 'not_found' || error.code === 'unauthorized')
   throw isDead ? unauthorized(WRONG_KEY) : error
 }
-
-/** Without the path of the address, which may contain a token, and without secrets, only their expiry. */
-const stateOf = (webhook: Webhook): ValueOf<typeof webhookState> => ({
-  host: new URL(webhook.url).host,
-  ...shownOf(webhook),
-  secrets: webhook.secrets.map(({ expiresAtMs }) => ({ expires_at: instantOrNull(expiresAtMs) })),
-})
 
 /** Values are not repeated: they may contain a token or a secret. */
 function parseWebhookRequest(body: unknown): z.output<typeof ownWebhookRequest> {

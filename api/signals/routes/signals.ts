@@ -4,6 +4,9 @@ import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import {
   canonicalUrl,
+  ID_PATTERN,
+  once,
+  type Parameter,
   parseQuery,
   type ValuesOf,
   wholeNumberParameter,
@@ -14,6 +17,7 @@ import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
 import type { Identity } from '#signals/clients/clients.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
+import { type Expired, readExpired } from '#signals/outbox/expiry.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
 import {
   csvMedia,
@@ -63,7 +67,18 @@ type HistoryQuery = ValuesOf<typeof historyQuery>
 
 const seqParameter = (about: string) => wholeNumberParameter(about, 1, Number.MAX_SAFE_INTEGER, null)
 
+const endpointParameter: Parameter<string | null> = {
+  about:
+    'One endpoint alone, and what it is to be sent by its filter. Without it: all endpoints of the client together.',
+  schema: { type: 'string', pattern: ID_PATTERN.source },
+  isLookedUp: true,
+  initial: null,
+  parse: once(value => ({ value })),
+  print: String,
+}
+
 const accountQuery = {
+  endpoint: endpointParameter,
   from: seqParameter(
     `First number. Without it: as many before \`to\` as one answer spans, ${MOST_ACCOUNTED}.`,
   ),
@@ -136,14 +151,15 @@ export const LOG_ROUTES = routesOf('account', [
     path: ACCOUNT,
     title: 'Account of deliveries',
     about:
-      'What became of every signal from one number to another: how many the client sees, how many its webhook has ' +
+      'What became of every signal from one number to another: how many the client sees, how many its endpoints have ' +
       'acknowledged, which ones not, and a digest that it can compute of what it has.',
     query: accountQuery,
     data: deliveryAccount,
+    refusals: ['not_found'],
     example: { path: `${ACCOUNT}?from=1&to=4` },
     handler: async (c, parts, { client }) => {
       const query = parseQuery(accountQuery, queryOf(c))
-      const account = await accountFor(parts.redis, client.id, query.from, query.to)
+      const account = await accountFor(parts.redis, client.id, query.from, query.to, query.endpoint)
       const self = canonicalUrl(ACCOUNT, accountQuery, query)
       return sendEnveloped(c, account, { self, history: HISTORY })
     },
@@ -160,7 +176,12 @@ async function history(c: Exchange, parts: ServedParts, { client }: Identity): P
   const rows = takeRows(readVisible(parts.redis, client, query.since, until), query.limit)
   return query.format === 'csv'
     ? sendText(c, parts, csvText(rows), csvMedia(`signals-${client.id}-since-${query.since}`))
-    : sendText(c, parts, jsonText(c, rows, query, until), JSON_MEDIA)
+    : sendText(
+        c,
+        parts,
+        jsonText(c, rows, query, until, block => readExpired(parts.redis, client.id, block)),
+        JSON_MEDIA,
+      )
 }
 
 type Rows = AsyncGenerator<readonly LoggedSignal[], void>
@@ -176,7 +197,14 @@ async function* takeRows(blocks: Rows, limit: number | null): Rows {
   }
 }
 
-async function* jsonText(c: Exchange, blocks: Rows, query: HistoryQuery, until: number): Pieces {
+async function* jsonText(
+  c: Exchange,
+  blocks: Rows,
+  query: HistoryQuery,
+  until: number,
+  expiredOf: (block: readonly LoggedSignal[]) => Promise<readonly Expired[]>,
+): Pieces {
+  const expired: Expired[] = []
   let before = '{"data":['
   let count = 0
   let lastSeq = query.since
@@ -185,8 +213,9 @@ async function* jsonText(c: Exchange, blocks: Rows, query: HistoryQuery, until: 
     before = ','
     count += block.length
     lastSeq = block.at(-1)!.seq
+    expired.push(...(await expiredOf(block)))
   }
-  const meta = { ...keyedMeta(c), ...LIVE, count, last_seq: lastSeq }
+  const meta = { ...keyedMeta(c), ...LIVE, count, last_seq: lastSeq, ...(expired.length > 0 && { expired }) }
   const isFull = count === query.limit && lastSeq < until
   const links = {
     self: canonicalUrl(HISTORY, historyQuery, query),

@@ -70,8 +70,8 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
             'a file with the secret, which keeps it out of the list of processes',
           ).conflicts('secret'),
         ),
-    body: async ({ url, secret, secretFile }, { cwd }) => ({
-      url,
+    body: async ({ url, endpoint, secret, secretFile }, { cwd }) => ({
+      ...{ url, endpoint },
       secret:
         typeof secretFile === 'string'
           ? (await readFile(resolve(cwd, secretFile), 'utf8')).trim()
@@ -111,28 +111,29 @@ const UNKNOWN = { acknowledged: null, status: null, reason: null, latency_ms: nu
 /** What became of a test; a token that may fire one, and not read, learns its number alone. */
 async function awaitFirstAttempt(
   { seq }: Values,
-  { client }: Values,
+  { client, endpoint }: Values,
   ask: OperatorClient,
   { pause }: Runtime,
 ): Promise<Values> {
-  const path = `/ops/signals/${seq}/${encodeURIComponent(String(client))}`
+  const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(String(endpoint))}`
+  const path = `/ops/signals/${seq}/${encodeURIComponent(String(client))}${query}`
   for (let look = 0; look < TEST_PATIENCE_S * TEST_LOOKS_PER_S; look++) {
     if (look > 0) await pause(1_000 / TEST_LOOKS_PER_S)
     const answer = await ask('GET', path).catch((error: unknown) => error) // none before the relay has it
     if (answer instanceof Error && answer.cause === 'forbidden')
-      return { seq, client, ...UNKNOWN, reason: answer.message }
+      return { seq, client, endpoint, ...UNKNOWN, reason: answer.message }
     const found = delivered.safeParse(answer)
     const attempt = found.data?.attempts[0]
     if (found.data === undefined || attempt === undefined) continue
     const { latency_ms } = found.data.delivery
     if (attempt.ok && latency_ms === null) continue // the attempt is recorded first, and then the delivery
     const { ok: acknowledged, status, reason } = attempt
-    return { seq, client, acknowledged, status, reason, latency_ms }
+    return { seq, client, endpoint, acknowledged, status, reason, latency_ms }
   }
-  return { seq, client, ...UNKNOWN }
+  return { seq, client, endpoint, ...UNKNOWN }
 }
 
-function testLine({ seq, client, acknowledged, status, reason, latency_ms }: Values): string {
+function testLine({ seq, client, endpoint, acknowledged, status, reason, latency_ms }: Values): string {
   if (acknowledged === true)
     return `test ${seq}: the receiver acknowledged it with ${status}, ${latency_ms} ms after it was fired`
   if (acknowledged === null && reason !== null)
@@ -141,5 +142,6 @@ function testLine({ seq, client, acknowledged, status, reason, latency_ms }: Val
     acknowledged === false
       ? `the receiver did not acknowledge it (${status ?? reason}); more attempts follow`
       : `no attempt has ended after ${TEST_PATIENCE_S} s`
-  return `test ${seq}: ${outcome}: \`highwater ops signal ${seq} ${client}\` shows every attempt`
+  const to = endpoint === undefined ? client : `${client} --endpoint ${endpoint}`
+  return `test ${seq}: ${outcome}: \`highwater ops signal ${seq} ${to}\` shows every attempt`
 }

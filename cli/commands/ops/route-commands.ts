@@ -1,8 +1,9 @@
 // The commands of the operator's route table: variables of a path are arguments, fields of a query or a body
 // are options, the title is the help and the example of the route the example of the help.
 import { type Command, Option } from 'commander'
-import { fieldsOf, type OperatorRoute } from '#api/operator/operator-route.ts'
+import type { OperatorRoute } from '#api/operator/operator-route.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
+import { fieldsOf } from '#api/service/page/page-route.ts'
 import { variablesOf } from '#core/contract/route.ts'
 import { ExitError, type Runtime } from '../../runtime.ts'
 import { readEnvironment } from '../../settings/environment.ts'

@@ -1,4 +1,5 @@
 import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { argumentsOf, DEFAULT_ENDPOINT, destinationOf } from '#signals/outbox/destination.ts'
 import { createSecretBox } from '#signals/outbox/secret-box.ts'
 import { readWebhook } from '#signals/outbox/webhooks.ts'
 import { type Finding, isFit, runCases, selfTestCases } from '#signals/self-test.ts'
@@ -17,6 +18,7 @@ const OPTIONS = {
   secret: option('<whsec>', 'the secret that it verifies with, of an address (default: WEBHOOK_SECRET)'),
   oldSecret: option('<whsec>', 'the one before it: both must be accepted (default: WEBHOOK_SECRET_OLD)'),
   alias: option('<alias>', 'the alias of the signals that are sent (default: self-test)'),
+  endpoint: option('<name>', 'of a client: the endpoint (default: its webhook)'),
   allowLoopback: flag('for development: let the address be of this machine, without TLS'),
   json: flag('print the findings as one JSON document'),
 }
@@ -71,10 +73,11 @@ async function storedTarget(client: string, options: Options, runtime: Runtime) 
   const environment = readEnvironment(runtime)
   const box = createSecretBox(await readKeyRing(environment), runtime.drawBytes)
   const redis = await openRedis(environment)
-  const webhook = await readWebhook(redis, box, client).finally(() => redis.disconnect())
+  const destination = destinationOf(client, options.endpoint ?? DEFAULT_ENDPOINT)
+  const webhook = await readWebhook(redis, box, destination).finally(() => redis.disconnect())
   if (webhook === null)
     throw new Error(
-      `the client '${client}' has no webhook: \`highwater ops webhook set ${client} URL\` sets one`,
+      `the client '${destination}' has no webhook: \`highwater ops webhook set ${argumentsOf(destination)} URL\` sets one`,
     )
   const { url, secrets } = webhook
   const rules = { allowLoopback: options.allowLoopback ?? environment.ALLOW_PRIVATE_WEBHOOKS }

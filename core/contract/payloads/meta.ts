@@ -11,6 +11,7 @@ import {
   record,
   text,
   textOrNull,
+  whole,
   wholeOrNull,
 } from './field.ts'
 import type { SimulationInput } from './program.ts'
@@ -66,6 +67,13 @@ export const keyedMeta = record('The moment of the answer and the measured time.
     .describe('Signals: they are of the live log, as opposed to `backtested` and `reported` histories.'),
   count: z.int().min(0).optional().describe('Number of items in `data`.'),
   last_seq: z.int().min(0).optional().describe('What to give as `since` next time.'),
+  expired: listIfAny(
+    'Signals: the entries of `data` that were not pushed, because they were too old for an endpoint when they were due. Absent if there are none.',
+    object('An entry that expired.', {
+      seq: whole('Its number.'),
+      endpoints: list('The endpoints at which it expired.', z.string()),
+    }),
+  ),
   input_clamped: flag(
     'Simulations: true when what was asked lay outside of the bounds and was brought to them.',
   ).optional(),

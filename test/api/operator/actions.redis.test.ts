@@ -68,11 +68,23 @@ const STEPS: readonly Step[] = [
     changes: { status: 'active' },
   },
   {
+    action: 'contact',
+    json: ['POST', `${ACME}/contact`, { email: 'desk@example.org' }],
+    ops: ['clients set acme --email desk@example.org', /email: desk@example\.org\n/],
+    form: { email: 'desk@example.org' },
+  },
+  {
     action: 'entitle',
     json: ['POST', `${ACME}/entitlements`, { aliases: ['alder', 'birch'], program: true }],
     ops: ['clients entitle acme --set alder,birch --program', /aliases: alder, birch\n/],
     form: { aliases: 'alder birch', program: 'yes' },
     changes: { aliases: ['alder', 'birch'], program: true },
+  },
+  {
+    action: 'link_client',
+    json: ['POST', `${ACME}/link`],
+    ops: ['clients link acme', /^usable once until \S+, shown this once:\nhttps:\S+\/account\/login#\S+\n$/],
+    secret: /hw_link_[\w-]+/,
   },
   {
     action: 'issue_key',

@@ -5,9 +5,9 @@ import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
-import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS } from '#api/operator/guard.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
+import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS } from '#api/service/guessing.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
@@ -70,7 +70,18 @@ const atOneTime = (server: Redis): Redis =>
 
 /** Routes that change what the others answer come after those that only read, in this order. */
 const CHANGING = [
-  ...['add_client', 'issue_key', 'fire', 'activate', 'entitle', 'suspend', 'confirm_key', 'revoke_key'],
+  ...[
+    'add_client',
+    'issue_key',
+    'link_client',
+    'fire',
+    'activate',
+    'contact',
+    'entitle',
+    'suspend',
+    'confirm_key',
+    'revoke_key',
+  ],
   ...['set_webhook', 'rotate_webhook', 'disable_webhook', 'enable_webhook', 'test', 'replay'],
   ...['remove_webhook', 'halt', 'resume', 'mode', 'rollback'],
 ]

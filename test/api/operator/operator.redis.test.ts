@@ -203,7 +203,7 @@ test('deliveries are listed by strategy and by the time of their signal', async 
     ['c', 'alder', NOW_MS],
   ] as const) {
     const seq = await fire(redis, id, alias, null, atMs)
-    await owe(redis, [{ client: 'acme', signals: [{ seq, prev: 0 }] }], atMs)
+    await owe(redis, [{ destination: 'acme', signals: [{ seq, prev: 0 }] }], atMs)
   }
   const listed = async (query: string) =>
     z
@@ -224,7 +224,7 @@ test('deliveries are listed by signal, by client and by status, newest first, pa
     const signals = [{ seq, prev: seq - 1 }]
     await owe(
       redis,
-      ['acme', 'zeta'].map(client => ({ client, signals })),
+      ['acme', 'zeta'].map(destination => ({ destination, signals })),
       NOW_MS,
     )
   }

@@ -137,8 +137,8 @@ test('a command that an alert or a refusal names is one that there is', async ()
     ({ message }) => sent.push(message),
     () => 0,
   )
-  onEvent({ kind: 'exhausted', client: 'acme', seq: 1 })
-  onEvent({ kind: 'disabled', client: 'acme', why: '410' })
+  onEvent({ kind: 'exhausted', destination: 'acme', seq: 1 })
+  onEvent({ kind: 'disabled', destination: 'acme', why: '410' })
   const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
   expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
   for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')

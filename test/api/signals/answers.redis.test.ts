@@ -35,7 +35,7 @@ beforeAll(async () => {
   await saveWebhook(
     redis,
     BOX,
-    { client: 'acme', url: 'https://hooks.example.org/', secrets: [] },
+    { destination: 'acme', url: 'https://hooks.example.org/', secrets: [] },
     BY_OPERATOR,
   )
   await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)
@@ -79,6 +79,7 @@ test('the account lists what a webhook acknowledged and what not, with a digest 
     owed: [],
     exhausted: [],
     withdrawn: [],
+    expired: [],
     sha256: createHash('sha256').update(lines.join('')).digest('hex'),
   })
   expect(links).toEqual({ self: '/v1/signals/account?from=1', history: '/v1/signals/history' })

@@ -8,7 +8,7 @@ import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { createToken } from '#signals/clients/token.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
-import { createTestSignals, requestOf, withKey } from '../../support/signals/signals-app.ts'
+import { createTestSignals, pathOf, requestOf, withKey } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { refusalOf, seqsOf } from './keyed-answers.ts'
 
@@ -101,7 +101,18 @@ async function fill(): Promise<void> {
 }
 
 /** Those that change something come last, and of them a registration, which fires a test, first. */
-const CHANGING = ['put_profile', 'get_profile', 'put_webhook', 'get_webhook', 'confirm_key']
+const CHANGING = [
+  ...[
+    'put_profile',
+    'get_profile',
+    'put_webhook',
+    'get_webhook',
+    'put_endpoint',
+    'patch_endpoint',
+    'rotate_endpoint',
+  ],
+  ...['test_endpoint', 'resend', 'delete_endpoint', 'confirm_key'],
+]
 const ROUTES = SIGNALS_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
 
 const verdictOf = (access: SignalsGroup, verdict: KeyState[2], program: boolean): Verdict => {
@@ -128,10 +139,13 @@ test.each(CASES)(
     const { app, errors } = made
     for (const route of ROUTES) {
       const { id, path, group } = route
-      const response = await app.request(path, requestOf(route, token))
+      const response = await app.request(pathOf(route, 'default', 3), requestOf(route, token))
       const usual = verdictOf(group, verdict, program)
       const expected = id === 'confirm_key' && usual === 'ok' ? (confirming ?? 'ok') : usual
-      expect([path, response.status]).toEqual([path, expected === 'ok' ? 200 : STATUS_OF[expected]])
+      expect([path, response.status]).toEqual([
+        path,
+        expected === 'ok' ? (route.statuses?.[0] ?? 200) : STATUS_OF[expected],
+      ])
       if (expected !== 'ok') expect((await refusalOf(response)).code).toBe(expected)
       else if (id === 'history') expect(await seqsOf(response)).toEqual(sees)
       else if (id === 'latest') expect(await response.json()).toMatchObject({ data: { seq: sees.at(-1) } })

@@ -56,7 +56,7 @@ test('the demonstration keeps its key; if two are live and its file is lost, the
 test('the demonstration without a receiver leaves no webhook that points to an earlier one', async () => {
   const folder = await temporaryFolder()
   const { client } = await start(folder)
-  await saveWebhook(redis, BOX, { client, url: 'http://127.0.0.1:9/', secrets: [] }, BY_OPERATOR)
+  await saveWebhook(redis, BOX, { destination: client, url: 'http://127.0.0.1:9/', secrets: [] }, BY_OPERATOR)
   expect((await start(folder)).hasReceiver).toBe(false)
   expect(await redis.exists(`{hw}:webhook:${client}`)).toBe(0)
 })

@@ -21,6 +21,10 @@ const ENVELOPE = z.strictObject({
     count: z.int().min(0).optional(),
     basis: z.literal('live').optional(),
     last_seq: z.int().min(0).optional(),
+    expired: z
+      .array(z.strictObject({ seq: z.int(), endpoints: z.array(z.string()) }))
+      .min(1)
+      .optional(),
     input_clamped: z.boolean().optional(),
     requested: INPUT.optional(),
   }),

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { toIsoInstant } from '#core/calendar.ts'
 import {
   authenticate,
   confirmKey,
@@ -44,6 +45,17 @@ test('a client has two live keys at the most, however many are issued at once or
   expect(await idsOf()).toHaveLength(2)
 })
 
+test('a key is refused from its end on as a revoked one is, stands in the list until it is revoked, and cannot end in the past', async () => {
+  const endMs = NOW_MS + 1_000
+  const { id, token } = await issueKey(redis, 'acme', random, NOW_MS, endMs)
+  expect(await authenticate(redis, token, endMs - 1)).toMatchObject({ keyId: id })
+  expect(await authenticate(redis, token, endMs)).toBeNull()
+  expect(await listKeys(redis, 'acme')).toMatchObject([{ id, expires_at: toIsoInstant(endMs) }])
+  expect(await revokeKey(redis, id)).toMatchObject({ client: 'acme' })
+  const past = issueKey(redis, 'acme', random, NOW_MS, NOW_MS)
+  await expect(past).rejects.toMatchObject({ code: 'validation_error' })
+})
+
 test('a key gets another random id if its id is taken, and never the key of another client', async () => {
   const stuck = () => new Uint8Array(32).fill(7)
   const first = await issueKey(redis, 'acme', size => stuck().subarray(0, size), NOW_MS)
@@ -67,7 +79,7 @@ test('a key that is confirmed twice is confirmed once; so is a key that is alone
   const { id } = await issue()
   await confirmKey(redis, id, NOW_MS)
   const again = await confirmKey(redis, id, NOW_MS + 60_000)
-  expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: null })
+  expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: null, suspended: [] })
   expect(await listKeys(redis, 'acme')).toMatchObject([{ id, confirmed_at: '2026-11-21T00:00:05Z' }])
 })
 
@@ -75,7 +87,7 @@ test('a revoked key is refused from the next request on, leaves nothing behind, 
   const { id, token } = await issue()
   const keeper = await issue()
   expect(await isValid(token)).toBe(true)
-  expect(await revokeKey(redis, id)).toEqual({ client: 'acme', isSuspended: false })
+  expect(await revokeKey(redis, id)).toEqual({ client: 'acme', suspended: [] })
   expect(await isValid(token)).toBe(false)
   expect(await idsOf()).toEqual([keeper.id])
   await noteUse(redis, id, NOW_MS) // late

@@ -3,7 +3,12 @@ import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { commit, type NewSignal } from '#signals/log/commit.ts'
 import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
+import { readDelivery } from '#signals/outbox/outbox.ts'
+import { accountFor } from '#signals/outbox/resend.ts'
+import { saveWebhook } from '#signals/outbox/webhooks.ts'
+import { outboxKey } from '#signals/redis/keys.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
+import { BOX, BY_OPERATOR, relayAll } from '../../support/signals/delivery.ts'
 import {
   addClient,
   commitMany,
@@ -153,6 +158,45 @@ test('a history and the newest signal are the stored bytes, not a rendering of t
   const bodies = (await readAfter(redis, 0, 10)).map(({ body }) => body)
   expect(await (await get('/v1/signals/history')).text()).toContain(`{"data":[${bodies.join(',')}],"meta":{`)
   expect(await (await get('/v1/signals/latest')).text()).toContain(`{"data":${bodies[2]},"meta":{`)
+})
+
+test('a history names the entries of the page that expired, and at which endpoints; its rows and its digest stay what they were', async () => {
+  await reset(['alder'])
+  for (const destination of ['acme', 'acme/backup'])
+    await saveWebhook(
+      redis,
+      BOX,
+      { destination, url: 'http://127.0.0.1:9/', secrets: [], headers: {} },
+      BY_OPERATOR,
+    )
+  for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
+  const before = {
+    rows: await rowsOf(await get('/v1/signals/history')),
+    account: await accountFor(redis, 'acme', 1, 3),
+  }
+  await relayAll(redis, () => NOW_MS)
+  for (const [seq, destination] of [
+    [1, 'acme/backup'],
+    [3, 'acme'],
+    [3, 'acme/backup'],
+  ] as const) {
+    const state = { ...(await readDelivery(redis, seq, destination)), status: 'expired' }
+    await redis.hset(outboxKey(seq), destination, JSON.stringify(state))
+  }
+  const metaOf = async (path: string) =>
+    (await envelopeOf(await get(`/v1/signals/history${path}`))).meta.expired
+  const [one, three] = [
+    { seq: 1, endpoints: ['backup'] },
+    { seq: 3, endpoints: ['default', 'backup'] },
+  ]
+  expect(await metaOf('')).toEqual([one, three])
+  expect(await metaOf('?limit=2')).toEqual([one])
+  expect(await metaOf('?since=1&limit=1')).toBeUndefined()
+  expect(await rowsOf(await get('/v1/signals/history'))).toEqual(before.rows)
+  expect((await accountFor(redis, 'acme', 1, 3)).sha256).toBe(before.account.sha256)
+  const { data } = await envelopeOf(await get('/v1/signals/account?endpoint=backup'))
+  expect(data).toMatchObject({ missing: [1, 2, 3], owed: [2], expired: [1, 3] })
+  expect((await get('/v1/signals/account?endpoint=other')).status).toBe(404)
 })
 
 test('a history of nothing is an empty list, and a CSV of its header alone', async () => {

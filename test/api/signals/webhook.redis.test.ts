@@ -165,7 +165,7 @@ test('a webhook whose key is revoked is suspended with the reason, until a live 
   const confirmed = { enabled: true, disabled_why: null, set_by_key: fresh.id }
   expect(await stateFor(fresh.token)).toMatchObject(confirmed)
   expect(await enabledWebhooks(redis)).toEqual(['acme'])
-  expect(changes).toEqual([keyId, fresh.id].map(id => ({ client: 'acme', change: 'set', keyId: id })))
+  expect(changes).toEqual([keyId, fresh.id].map(id => ({ destination: 'acme', change: 'set', keyId: id })))
 })
 
 test('a webhook is suspended by the confirmation of another key, too, except if the new key set it before', async () => {
@@ -175,7 +175,7 @@ test('a webhook is suspended by the confirmation of another key, too, except if 
   const fresh = await second()
   expect(await confirm(fresh.token)).toMatchObject({ webhook_suspended: true })
   expect(await stateFor(fresh.token)).toMatchObject({ enabled: false, set_by_key: keyId })
-  expect(changes.at(-1)).toEqual({ client: 'acme', change: 'suspended', keyId })
+  expect(changes.at(-1)).toEqual({ destination: 'acme', change: 'suspended', keyId })
   await registerWith(fresh.token)
   const third = await second()
   await registerWith(third.token)
@@ -202,7 +202,7 @@ test('a webhook that an earlier release stored without its setter is suspended w
   await app.request('/v1/webhook', register())
   await redis.hdel(webhookKey('acme'), 'set_by', 'set_at')
   const fresh = await second()
-  expect(await revokeKey(redis, keyId)).toEqual({ client: 'acme', isSuspended: true })
+  expect(await revokeKey(redis, keyId)).toEqual({ client: 'acme', suspended: ['acme'] })
   const why = `the key ${keyId}, which may have set it, was revoked: confirm the address by PUT /v1/webhook with a live key`
   const state = { enabled: false, disabled_why: why, set_at: null, set_by_key: null }
   expect(await stateFor(fresh.token)).toMatchObject(state)

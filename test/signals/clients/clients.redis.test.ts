@@ -5,6 +5,7 @@ import {
   entitleClient,
   findClient,
   getClient,
+  setEmail,
   suspendClient,
 } from '#signals/clients/clients.ts'
 import { clientKey } from '#signals/redis/keys.ts'
@@ -15,7 +16,7 @@ import { redis, useRedis } from '../../support/signals/test-redis.ts'
 useRedis()
 
 const ACME = {
-  ...{ id: 'acme', tier: 'gold', status: 'pending', suspended: false },
+  ...{ id: 'acme', tier: 'gold', status: 'pending', suspended: false, email: null },
   ...{ aliases: [], program: false, created_at: '2026-11-21T00:00:05Z' },
 }
 
@@ -55,6 +56,15 @@ test('a client is activated, suspended and activated again', async () => {
   expect(await suspendClient(redis, 'fresh')).toMatchObject({ status: 'pending', suspended: false }) // never active
   expect(await findClient(redis, 'acme')).toEqual({ ...ACME, suspended: true })
   expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
+})
+
+test('the mail address of a client is set and removed, and no other change touches it', async () => {
+  await createAcme()
+  expect(await setEmail(redis, 'acme', 'desk@example.org')).toEqual({ ...ACME, email: 'desk@example.org' })
+  expect(await entitle({ program: true })).toMatchObject({ email: 'desk@example.org' })
+  expect(await activateClient(redis, 'acme')).toMatchObject({ email: 'desk@example.org' })
+  expect(await setEmail(redis, 'acme', null)).toMatchObject({ program: true, email: null })
+  await expect(setEmail(redis, 'ghost', null)).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('a client that does not exist cannot be changed, and is not created by trying', async () => {

@@ -47,7 +47,7 @@ function leaveGap(alias: string) {
 
 const attempt = (ok: boolean): DeliveryEvent => ({
   kind: 'attempt',
-  client: 'acme-capital',
+  destination: 'acme-capital',
   seq: 3,
   firedAtMs: NOW_MS,
   attempt: {
@@ -60,7 +60,7 @@ test('metrics count what the process did, and show the state of the service, wit
   const metrics = createMetrics(overview)
   metrics.onEvent(attempt(true))
   metrics.onEvent(attempt(false))
-  metrics.onEvent({ kind: 'exhausted', client: 'north-ridge', seq: 3 })
+  metrics.onEvent({ kind: 'exhausted', destination: 'north-ridge', seq: 3 })
   metrics.onFired(12)
   metrics.onAnswered({ route: '/ops/status', status: 200, ms: 3 })
   metrics.onAnswered({ route: '/ops/status', status: 500, ms: 3 })
@@ -192,10 +192,10 @@ const start = () => {
 
 test('an alert is raised once an hour for the same problem, with the number that was suppressed', () => {
   const { sent, clock, alerts } = start()
-  for (let i = 0; i < 3; i++) alerts.onEvent({ kind: 'exhausted', client: 'acme', seq: i })
+  for (let i = 0; i < 3; i++) alerts.onEvent({ kind: 'exhausted', destination: 'acme', seq: i })
   expect(sent).toHaveLength(1)
   clock.ms += 3_600_000
-  alerts.onEvent({ kind: 'exhausted', client: 'acme', seq: 9 })
+  alerts.onEvent({ kind: 'exhausted', destination: 'acme', seq: 9 })
   for (let count = 11; count < 600; count++) alerts.onGuessing(count)
   const message = expect.stringContaining('11 wrong operator tokens in a minute')
   expect(sent.slice(1)).toMatchObject([
@@ -206,11 +206,11 @@ test('an alert is raised once an hour for the same problem, with the number that
 
 test('each change of a webhook raises an alert with the key that made it, however many other alerts the minute had', () => {
   const { sent, alerts, kinds } = start()
-  for (let i = 0; i < 30; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: i })
+  for (let i = 0; i < 30; i++) alerts.onEvent({ kind: 'exhausted', destination: `c${i}`, seq: i })
   sent.length = 0
-  for (let i = 0; i < 30; i++) alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
-  alerts.onWebhook({ client: 'birch', change: 'set', keyId: null })
-  alerts.onWebhook({ client: 'cedar', change: 'suspended', keyId: 'abcd1234' })
+  for (let i = 0; i < 30; i++) alerts.onWebhook({ destination: 'acme', change: 'set', keyId: 'abcd1234' })
+  alerts.onWebhook({ destination: 'birch', change: 'set', keyId: null })
+  alerts.onWebhook({ destination: 'cedar', change: 'suspended', keyId: 'abcd1234' })
   expect(kinds()).toEqual(Array.from({ length: 32 }, () => 'webhook_changed'))
   expect(sent[0]?.message).toContain('highwater ops keys revoke abcd1234')
   expect(sent[30]?.message).toContain('through the operator interface')
@@ -220,7 +220,7 @@ test('each change of a webhook raises an alert with the key that made it, howeve
 test('alerts are limited to twenty a minute, with the number of the others afterwards', () => {
   const { sent, clock, alerts } = start()
   const storm = () => {
-    for (let i = 0; i < 100; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: 1 })
+    for (let i = 0; i < 100; i++) alerts.onEvent({ kind: 'exhausted', destination: `c${i}`, seq: 1 })
   }
   storm()
   expect(sent).toHaveLength(20)
@@ -243,8 +243,8 @@ test('an alert on a fault of ours is raised after three in a row: by client, or 
   const fault = { kind: 'our fault', seq: 7 } as const
   for (const client of ['acme', 'birch'])
     for (const inARow of [1, 2, 3, 4]) {
-      alerts.onEvent({ ...fault, client, reason: 'program_error', inARow })
-      alerts.onEvent({ ...fault, client, reason: 'resolver_down', inARow })
+      alerts.onEvent({ ...fault, destination: client, reason: 'program_error', inARow })
+      alerts.onEvent({ ...fault, destination: client, reason: 'resolver_down', inARow })
     }
   expect(subjects()).toEqual([
     ['our_fault', 'acme'],
@@ -273,7 +273,7 @@ test('the used share of the disk of a Redis of this machine is known, and of no 
 test('an alert on a failing webhook is raised at each of its stages', () => {
   const { sent, alerts } = start()
   for (const forMs of [300_000, 3_600_000, 86_400_000, 172_800_000])
-    alerts.onEvent({ kind: 'failing', client: 'acme', forMs })
+    alerts.onEvent({ kind: 'failing', destination: 'acme', forMs })
   expect(sent.map(({ subject }) => subject)).toEqual(
     ['5', '60', '1440', '2880'].map(minutes => `acme for ${minutes} min`),
   )

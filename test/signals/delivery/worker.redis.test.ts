@@ -1,18 +1,30 @@
 // What a worker does for one client, on a real ledger: order, retries, the breaker, and a last look before each sending. And
 // the workers of one process: how many clients they have at a time, what they take over from workers that died, and what they
 // do if they lose a client, because Redis or the process stood still and another worker may have it. Time is the test's.
+import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
+import { SIGNAL_ACTIONS, type Signal, type SignalContent } from '#core/contract/signal.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
-import { drainClient, LAST_START_SHARE } from '#signals/delivery/deliver.ts'
+import { drainDestination, LAST_START_SHARE } from '#signals/delivery/deliver.ts'
 import { FLIGHT_MS, take } from '#signals/delivery/scripts.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
-import { createLogReader } from '#signals/log/read-log.ts'
+import { commit } from '#signals/log/commit.ts'
+import { createLogReader, type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
+import { readExpired } from '#signals/outbox/expiry.ts'
 import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/outbox/outbox.ts'
-import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/outbox/webhooks.ts'
+import { accountFor } from '#signals/outbox/resend.ts'
+import {
+  disableWebhook,
+  enableWebhook,
+  readWebhook,
+  saveWebhook,
+  setSettings,
+} from '#signals/outbox/webhooks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { FLIGHT_PREFIX, LOG } from '#signals/redis/keys.ts'
 import type { Outcome } from '#signals/send/outcome.ts'
 import { ATTEMPT_TIMEOUT_MS, RETRY_WAITS_MS, SLOT_GIVEN_BACK_AFTER_MS } from '#signals/send/policy.ts'
+import { forAllInTurn } from '#test/support/for-all.ts'
 import {
   type Answer,
   addSubscriber,
@@ -25,7 +37,7 @@ import {
   startTimer,
   until,
 } from '../../support/signals/delivery.ts'
-import { beforeScripts, fire, NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
+import { beforeScripts, fire, NOW_MS, PROGRAM_ALIAS, signalContent } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
 const URL_OF_ACME = 'http://127.0.0.1:9999/acme'
@@ -118,7 +130,7 @@ test('a signal is read from the log once for all clients', async () => {
   for (const client of ['birch', 'cedar']) await addSubscriber(redis, client, URL_OF_ACME)
   const { parts, sent } = await owed(2)
   await redis.config('RESETSTAT')
-  for (const client of ['acme', 'birch', 'cedar']) await drainClient(parts, client, 'fast')
+  for (const client of ['acme', 'birch', 'cedar']) await drainDestination(parts, client, 'fast')
   expect(sent).toHaveLength(6)
   expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=2,')
 })
@@ -151,11 +163,11 @@ test('a signal is not read again by workers of the process that relayed it', asy
 test('a signal that cannot be read because Redis is away stays owed, and no attempt is counted', async () => {
   const { parts, sent, events, errors, clock } = await owed(1)
   const readSignal = () => Promise.reject(new RedisDownError('away'))
-  const result = await drainClient({ ...parts, readSignal }, 'acme', 'fast')
+  const result = await drainDestination({ ...parts, readSignal }, 'acme', 'fast')
   expect(result).toMatchObject({ kind: 'later' })
   expect([sent, events, errors]).toEqual([[], [], []])
   clock.ms += 60_000
-  await drainClient(parts, 'acme', 'fast')
+  await drainDestination(parts, 'acme', 'fast')
   expect(await statusOf(1)).toBe('delivered')
 })
 
@@ -191,7 +203,7 @@ test('a delivery that fails sixteen times is exhausted, and reported to the oper
     Array.from({ length: 16 }, (_, i) => i + 1),
   )
   expect(await statusOf(1)).toBe('exhausted')
-  expect(eventsOf('exhausted')).toEqual([{ kind: 'exhausted', client: 'acme', seq: 1 }])
+  expect(eventsOf('exhausted')).toEqual([{ kind: 'exhausted', destination: 'acme', seq: 1 }])
 })
 
 test('a delivery that fails by a fault of ours counts as no attempt, and its client is due again', async () => {
@@ -216,7 +228,7 @@ test('an error of the program at one signal makes it wait longer each time, dela
   expect(seqs()).toEqual([1, 2, 1, 1])
   expect(await readAttempts(redis, 1, 'acme')).toEqual([])
   expect(errors).toHaveLength(3)
-  const fault = { kind: 'our fault', client: 'acme', seq: 1, reason: 'program_error' }
+  const fault = { kind: 'our fault', destination: 'acme', seq: 1, reason: 'program_error' }
   expect(eventsOf('our fault')).toEqual([1, 2, 3].map(inARow => ({ ...fault, inARow })))
   isMended = true
   expect(await drain()).toEqual({ kind: 'done' })
@@ -238,16 +250,16 @@ test.each([
   ['enabled', () => enableWebhook(redis, 'acme')],
   [
     'registered',
-    () => saveWebhook(redis, BOX, { client: 'acme', url: URL_OF_ACME, secrets: [] }, BY_OPERATOR),
+    () => saveWebhook(redis, BOX, { destination: 'acme', url: URL_OF_ACME, secrets: [] }, BY_OPERATOR),
   ],
 ])(
   'a receiver that is down is attempted at once, and not at its next probe, if it is %s again',
   async (_, renew) => {
     const { drain, seqs } = await owed(5, () => failed(null))
     await drain()
-    expect(await readSchedule(redis, 'slow', 10)).toEqual([{ client: 'acme', atMs: NOW_MS + 15_000 }])
+    expect(await readSchedule(redis, 'slow', 10)).toEqual([{ destination: 'acme', atMs: NOW_MS + 15_000 }])
     await renew()
-    expect(await readSchedule(redis, 'fast', 10)).toEqual([{ client: 'acme', atMs: 0 }])
+    expect(await readSchedule(redis, 'fast', 10)).toEqual([{ destination: 'acme', atMs: 0 }])
     expect(await readSchedule(redis, 'slow', 10)).toEqual([])
     await drain()
     expect(seqs().length).toBeGreaterThan(4)
@@ -261,7 +273,7 @@ test('a receiver that fails for five minutes is reported once, with how long', a
     clock.ms += passedMs
     await drain()
   }
-  expect(eventsOf('failing')).toEqual([{ kind: 'failing', client: 'acme', forMs: 300_000 }])
+  expect(eventsOf('failing')).toEqual([{ kind: 'failing', destination: 'acme', forMs: 300_000 }])
 })
 
 test('a receiver that is down is probed after 15 s with the only signal there is, though that one would wait for longer', async () => {
@@ -334,7 +346,7 @@ test('a webhook that was set again during an attempt starts without failures', a
   const { drain } = await owed(1, async () => {
     const url = 'http://127.0.0.1:9999/elsewhere'
     const found = await readWebhook(redis, BOX, 'acme')
-    await saveWebhook(redis, BOX, { client: 'acme', url, secrets: found?.secrets ?? [] }, BY_OPERATOR)
+    await saveWebhook(redis, BOX, { destination: 'acme', url, secrets: found?.secrets ?? [] }, BY_OPERATOR)
     return failed(410)
   })
   await drain()
@@ -363,7 +375,7 @@ for (const [name, change] of Object.entries(changes)) {
       const reading = parts.readSignal(seq)
       return reading instanceof Promise ? change().then(() => reading) : reading
     }
-    expect(await drainClient({ ...parts, readSignal }, 'acme', 'fast')).toEqual({ kind: 'done' })
+    expect(await drainDestination({ ...parts, readSignal }, 'acme', 'fast')).toEqual({ kind: 'done' })
     expect(sent).toEqual([])
     expect(await statusOf(1)).toBe('withdrawn')
   })
@@ -377,7 +389,9 @@ const start = ({ parts }: Pick<World, 'parts'>) => startWorkers(parts, startTime
 test('a client whose workers died twice in a request is delivered to by a third when their leases have ended, and no attempt is counted', async () => {
   const { parts, clock, sent, errors } = await owed(1)
   for (const token of ['killed-1', 'killed-2']) {
-    expect(await take(redis, { client: 'acme', token, flightMs: 400 }, clock.ms)).toMatchObject({ seq: 1 })
+    expect(await take(redis, { destination: 'acme', token, flightMs: 400 }, clock.ms)).toMatchObject({
+      seq: 1,
+    })
     await expire()
     clock.ms += 400
   }
@@ -451,7 +465,7 @@ test('a request is not begun with the rest of a lease after Redis was away while
   const worker = workerAfter(world, async () => {
     if (isAway && world.clock.ms < backMs) throw new Error('away')
   })
-  expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later' })
+  expect(await drainDestination(worker, 'acme', 'fast')).toMatchObject({ kind: 'later' })
   expect(seqs()).toEqual([1])
   expect(await statusOf(1)).toBe('delivered')
   await drain() // another worker, at once: the client was given back
@@ -463,7 +477,7 @@ test('a request is not begun by a process that stood still, and the client is gi
   const worker = workerAfter(world, async () => {
     world.clock.ms += FLIGHT_MS * LAST_START_SHARE
   })
-  expect(await drainClient(worker, 'acme', 'fast')).toMatchObject({ kind: 'later' })
+  expect(await drainDestination(worker, 'acme', 'fast')).toMatchObject({ kind: 'later' })
   expect(seqs()).toEqual([])
   expect(await redis.exists(`${FLIGHT_PREFIX}acme`)).toBe(0)
   await drain()
@@ -493,8 +507,86 @@ test('a signal that two workers sent is delivered if one request was acknowledge
 
 test('a client whose lease was granted in a lost reply is taken again by the same worker, and by no other', async () => {
   await owed(1)
-  const mine = { client: 'acme', token: 'me', flightMs: FLIGHT_MS }
+  const mine = { destination: 'acme', token: 'me', flightMs: FLIGHT_MS }
   await take(redis, mine, NOW_MS) // the reply is lost
   expect(await take(redis, mine, NOW_MS)).toMatchObject({ kind: 'send', seq: 1 })
   expect(await take(redis, { ...mine, token: 'other' }, NOW_MS)).toEqual({ kind: 'busy' })
+})
+
+type Event = Pick<SignalContent, 'action' | 'mode' | 'alias'> & {
+  readonly isTest: boolean
+  readonly isUp: boolean
+  readonly waitMs: number
+}
+
+const event: fc.Arbitrary<Event> = fc.record({
+  action: fc.constantFrom(...SIGNAL_ACTIONS),
+  mode: fc.constantFrom('LIVE', 'LIVE', 'DRY_RUN'),
+  alias: fc.constantFrom('alder', 'alder', 'birch'),
+  isTest: fc.constantFrom(true, false, false, false),
+  isUp: fc.constantFrom(true, false, false),
+  waitMs: fc.constantFrom(0, 30_000, 60_000, 60_001),
+})
+
+/** Fires, and delivers to a receiver that is up or not, until everything is settled. */
+async function playExpiry(events: readonly Event[]) {
+  let isUp = true
+  const late: number[] = []
+  const world = owingWorld(redis, ({ signal }) => {
+    if (world.clock.ms - signal.atMs > 60_000) late.push(signal.seq)
+    return isUp ? delivered() : failed()
+  })
+  await addSubscriber(redis, 'acme', URL_OF_ACME)
+  await setSettings(redis, BOX, 'acme', { expireAfterS: 60 })
+  for (const [i, { isTest, waitMs, ...given }] of events.entries()) {
+    const content = signalContent(`s${i}`, { ...given, is_test: isTest })
+    await commit(
+      redis,
+      [{ content, onlyFor: isTest && given.mode === 'DRY_RUN' ? 'acme' : null }],
+      world.clock.ms,
+    )
+    world.clock.ms += waitMs
+    isUp = given.isUp
+    await world.more()
+    await world.drain()
+  }
+  isUp = true
+  while ((await owedCount(redis, 'acme')) > 0) {
+    world.clock.ms += 300_000 // the longest wait of a probe, and of the retries that so few failures can reach
+    await world.drain()
+  }
+  return { ...world, late }
+}
+
+test('an endpoint with an expiry is sent all but entries that are too old, which are named, and every number before names all of them', async () => {
+  let expiries = 0
+  await forAllInTurn(12, fc.array(event, { minLength: 4, maxLength: 12 }), async events => {
+    await redis.flushall()
+    const { sent, eventsOf, late } = await playExpiry(events)
+    const seen = (await readAfter(redis, 0, 100)).filter(({ alias, onlyFor }) => onlyFor ?? alias === 'alder')
+    const isEntry = ({ body }: LoggedSignal): boolean => {
+      const { mode, is_test, action } = JSON.parse(body) as Signal
+      return mode === 'LIVE' && !is_test && action !== 'flat'
+    }
+    const entries = seen.filter(isEntry).map(({ seq }) => seq)
+    const expired = eventsOf('expired').flatMap(each => ('seq' in each ? (each.seq ?? []) : []))
+    const numbers = expired.toSorted((x, y) => x - y)
+    expect(entries).toEqual(expect.arrayContaining(numbers))
+    expect(late.filter(seq => entries.includes(seq))).toEqual([])
+    const before = new Map(seen.map(({ seq }, i) => [seq, seen[i - 1]?.seq ?? 0]))
+    for (const { signal, prevSeq } of sent) expect(prevSeq).toBe(before.get(signal.seq))
+    const account = await accountFor(redis, 'acme', null, null)
+    expect(account).toMatchObject({
+      entitled: seen.length,
+      expired: numbers,
+      missing: numbers,
+      owed: [],
+      exhausted: [],
+    })
+    expect(await readExpired(redis, 'acme', seen)).toEqual(
+      numbers.map(seq => ({ seq, endpoints: ['default'] })),
+    )
+    expiries += numbers.length
+  })
+  expect(expiries).toBeGreaterThan(10) // the law was not met for want of cases
 })

@@ -10,7 +10,7 @@ import { toRefusal } from '#api/operator/exchange.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { startLocalServer } from '#cli/services/local-server.ts'
 import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
-import { drainClient } from '#signals/delivery/deliver.ts'
+import { drainDestination } from '#signals/delivery/deliver.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import {
@@ -292,10 +292,10 @@ test('a Redis without memory stops deliveries, which is no fault of the program;
   await relayAll(redis, parts.now)
   await withoutMemory(async () => {
     for (let i = 0; i < 3; i++)
-      await expect(drainClient(parts, 'acme', 'fast')).rejects.toEqual(refused('OOM'))
+      await expect(drainDestination(parts, 'acme', 'fast')).rejects.toEqual(refused('OOM'))
   })
   expect(events).toEqual([])
-  expect(await drainClient(parts, 'acme', 'fast')).toEqual({ kind: 'done' })
+  expect(await drainDestination(parts, 'acme', 'fast')).toEqual({ kind: 'done' })
   expect(seqs()).toEqual([1])
 })
 

@@ -35,11 +35,11 @@ const NOW = 1_000_000
 
 useRedis()
 
-const ME = { client: 'acme', token: 'me', flightMs: 20_000 }
+const ME = { destination: 'acme', token: 'me', flightMs: 20_000 }
 const OTHER = { ...ME, token: 'other' }
 
-const debts = (seq: number, ...clients: readonly string[]) =>
-  clients.map(client => ({ client, signals: [{ seq, prev: 0 }] }))
+const debts = (seq: number, ...destinations: readonly string[]) =>
+  destinations.map(destination => ({ destination, signals: [{ seq, prev: 0 }] }))
 
 const attempt: Attempt = {
   at: NOW,
@@ -55,7 +55,7 @@ const attempt: Attempt = {
 /** The clients of both lanes that are due at a time. */
 async function dueAt(ms: number): Promise<readonly string[]> {
   const lanes = await Promise.all([readSchedule(redis, 'fast', 100), readSchedule(redis, 'slow', 100)])
-  return lanes.flat().flatMap(({ client, atMs }) => (atMs <= ms ? [client] : []))
+  return lanes.flat().flatMap(({ destination, atMs }) => (atMs <= ms ? [destination] : []))
 }
 
 const done = ({ state }: Due): Settlement => ({
@@ -85,7 +85,7 @@ function dueOf(found: Found): Due {
 
 test('a signal is owed once, however often the relay passes it', async () => {
   expect(await owe(redis, debts(1, 'acme', 'bolt'), NOW)).toEqual(['acme', 'bolt'])
-  await owe(redis, [{ client: 'acme', signals: [{ seq: 3, prev: 1 }] }], NOW)
+  await owe(redis, [{ destination: 'acme', signals: [{ seq: 3, prev: 1 }] }], NOW)
   await owe(redis, debts(3, 'acme', 'bolt'), NOW + 5)
   expect(await owedCount(redis, 'acme')).toBe(2)
   expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'owed', prev: 1, owed_at: NOW })
@@ -107,7 +107,7 @@ test('a signal is due at once if no worker has the client, and stays due if the 
 test('a signal is owed together with others, and only if it is new among them', async () => {
   await owe(redis, debts(2, 'acme'), NOW)
   const signals = [1, 2, 3].map(seq => ({ seq, prev: seq - 1 }))
-  const both = ['acme', 'bolt'].map(client => ({ client, signals }))
+  const both = ['acme', 'bolt'].map(destination => ({ destination, signals }))
   expect(await owe(redis, both, NOW + 5)).toEqual(['bolt'])
   expect(await owedCount(redis, 'acme')).toBe(3)
   expect(await readDelivery(redis, 2, 'acme')).toMatchObject({ prev: 0, owed_at: NOW })
@@ -171,7 +171,7 @@ test('the result of an attempt can be written again after a lost reply, and is r
 async function firstOfEight(): Promise<Due> {
   await addSubscriber(redis, 'acme', 'https://acme.example/old')
   const signals = Array.from({ length: 8 }, (_, i) => ({ seq: i + 1, prev: i }))
-  await owe(redis, [{ client: 'acme', signals }], NOW)
+  await owe(redis, [{ destination: 'acme', signals }], NOW)
   return taken()
 }
 

@@ -1,8 +1,10 @@
 // The policy of deliveries: retries, breaker, alerts and disabling, as pure functions.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { MODES, type SignalAction, type SignalContent } from '#core/contract/signal.ts'
 import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
 import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/workers.ts'
+import { isExpired } from '#signals/outbox/expiry.ts'
 import { type Condition, conditionAfter, SOUND } from '#signals/outbox/webhook-condition.ts'
 import {
   BREAKER_FAILURES,
@@ -13,6 +15,7 @@ import {
   RETRY_WAITS_MS,
 } from '#signals/send/policy.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { signalContent } from '../../support/signals/signals.ts'
 
 const NOW = Date.parse('2026-11-21T00:00:00Z')
 const SECOND = 1_000
@@ -21,6 +24,47 @@ const HOUR = 60 * MINUTE
 
 const middle = () => 0.5
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+
+/** Whether a signal of this age expires at an endpoint that takes entries of a minute. */
+const expires = (ageMs: number, more: Partial<SignalContent>, resent?: true, afterS: number | null = 60) => {
+  const body = JSON.stringify(signalContent('one', more))
+  return isExpired(
+    { seq: 1, alias: 'alder', onlyFor: null, body, atMs: NOW },
+    { resent },
+    afterS,
+    NOW + ageMs,
+  )
+}
+
+test.each<[boolean, number, SignalAction, Partial<SignalContent>, (true | undefined)?, (number | null)?]>([
+  [true, MINUTE + 1, 'long', {}],
+  [true, MINUTE + 1, 'short', {}],
+  [true, 1, 'long', {}, undefined, 0],
+  [false, MINUTE, 'long', {}],
+  [false, -MINUTE, 'long', {}],
+  [false, MINUTE + 1, 'long', { mode: 'DRY_RUN' }],
+  [false, MINUTE + 1, 'long', { is_test: true }],
+  [false, MINUTE + 1, 'long', {}, true],
+  [false, 1e12, 'long', {}, undefined, null],
+])(
+  '%s: a signal of %i ms with the action %s %j expires after a minute',
+  (expected, age, action, more, ...rest) => {
+    expect(expires(age, { action, ...more }, ...rest)).toBe(expected)
+  },
+)
+
+test('a flat never expires, and neither does an action that this release does not know', () => {
+  const modes = fc.constantFrom(...MODES)
+  forAll(
+    fc.nat(1e9),
+    modes,
+    fc.boolean(),
+    fc.constantFrom('flat', 'reduce'),
+    (ageMs, mode, is_test, action) => {
+      expect(expires(ageMs, { mode, is_test, action: action as SignalAction }, undefined, 0)).toBe(false)
+    },
+  )
+})
 
 test('retries are 16 attempts in 28 hours, five of them in the first 45 seconds', () => {
   const starts = [0]

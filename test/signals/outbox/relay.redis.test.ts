@@ -31,8 +31,8 @@ function relayParts(more: Partial<RelayParts> = {}) {
     debtorsOf: async signals => {
       const owed = signals.map(({ alias, seq }) => ({ alias, seq, prev: seq - 1 }))
       const alder = owed.filter(({ alias }) => alias === 'alder')
-      const bolt = { client: 'bolt', lane: 'slow', signals: alder } as const
-      return [{ client: 'acme', lane: 'fast', signals: owed }, ...(alder.length > 0 ? [bolt] : [])]
+      const bolt = { destination: 'bolt', lane: 'slow', signals: alder } as const
+      return [{ destination: 'acme', lane: 'fast', signals: owed }, ...(alder.length > 0 ? [bolt] : [])]
     },
     ...more,
   }
@@ -75,7 +75,7 @@ test('a relay that stood still for longer than its lease owes nothing that anoth
     await fire('a2')
     expect(await relayOnce(relayParts({ token: 'quick' }).parts)).toBe(2)
     const owed = signals.map(({ seq }) => ({ seq, prev: 2 }))
-    return [{ client: 'newcomer', lane: 'fast', signals: owed }] // was entitled meanwhile
+    return [{ destination: 'newcomer', lane: 'fast', signals: owed }] // was entitled meanwhile
   }
   expect(await relayOnce({ ...late.parts, debtorsOf })).toBeNull()
   expect(late.begun).toEqual([])

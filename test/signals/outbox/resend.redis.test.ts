@@ -2,11 +2,19 @@
 import { createHash } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { readAfter } from '#signals/log/read-log.ts'
-import { dueCounts, readAttempts, readDelivery } from '#signals/outbox/outbox.ts'
+import { dueCounts, oweAgain, readAttempts, readDelivery } from '#signals/outbox/outbox.ts'
 import { accountFor, type ResendRange, resend } from '#signals/outbox/resend.ts'
-import { disableWebhook, enableWebhook } from '#signals/outbox/webhooks.ts'
+import { disableWebhook, enableWebhook, saveWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
-import { type Answer, addSubscriber, delivered, failed, owingWorld } from '../../support/signals/delivery.ts'
+import {
+  type Answer,
+  addSubscriber,
+  BOX,
+  BY_OPERATOR,
+  delivered,
+  failed,
+  owingWorld,
+} from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
@@ -149,4 +157,45 @@ test('an account counts what was withdrawn among what is missing', async () => {
     withdrawn: [1],
     exhausted: [],
   })
+})
+
+test('an entry that somebody has resent does not expire, and one that a restore owes again does', async () => {
+  const { drain, replay, seqs, clock } = await fired(['alder', 'alder', 'alder'])
+  await setSettings(redis, BOX, 'acme', { expireAfterS: 60 })
+  clock.ms += 60_001
+  await replay(2)
+  for (const seq of [1, 3]) await oweAgain(redis, 'acme', [{ seq, prev: seq - 1 }], clock.ms, false)
+  await drain()
+  expect(seqs()).toEqual([2, 3])
+  expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'expired', round: 2, attempts: 0 })
+  await replay(1, { to: 1 })
+  await drain()
+  expect(seqs()).toEqual([2, 3, 1])
+})
+
+test('an account of several endpoints takes what one has acknowledged as delivered, and that of one endpoint is what it is sent', async () => {
+  await addSubscriber(redis, 'two', 'http://127.0.0.1:9999/two', ['alder', 'birch'])
+  const backup = { destination: 'two/backup', url: 'http://127.0.0.1:9999/backup', secrets: [], headers: {} }
+  await saveWebhook(redis, BOX, backup, BY_OPERATOR)
+  await fired(['alder', 'birch', 'alder', 'birch'])
+  const states = ['delivered expired', 'expired owed', 'exhausted delivered', 'expired expired']
+  for (const [i, both] of states.entries())
+    for (const [k, status] of both.split(' ').entries())
+      await redis.hset(
+        outboxKey(i + 1),
+        ['two', 'two/backup'][k]!,
+        JSON.stringify({ ...(await readDelivery(redis, i + 1, 'two')), status }),
+      )
+  const account = await accountFor(redis, 'two', 1, 9)
+  const whole = { entitled: 4, delivered: 2, missing: [2, 4], owed: [2], exhausted: [], expired: [2, 4] }
+  expect(account).toMatchObject(whole)
+  const ofDefault = await accountFor(redis, 'two', 1, 9, 'default')
+  expect(ofDefault).toMatchObject({ entitled: 4, delivered: 1, missing: [2, 3, 4], expired: [2, 4] })
+  expect(ofDefault.sha256).toBe(account.sha256)
+  await setSettings(redis, BOX, 'two/backup', { filter: ['birch'] })
+  const ofBackup = await accountFor(redis, 'two', null, null, 'backup')
+  expect(ofBackup).toMatchObject({ entitled: 2, delivered: 0, missing: [2, 4], owed: [2], expired: [4] })
+  await expect(accountFor(redis, 'two', 1, 9, 'other')).rejects.toThrow(
+    'there is no endpoint of this name; those that are set: default, backup',
+  )
 })

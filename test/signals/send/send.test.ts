@@ -9,7 +9,8 @@ import {
   KEPT_ANSWER_CHARACTERS,
   UNPROVEN_FAULT_MS,
 } from '#signals/send/policy.ts'
-import type { Post } from '#signals/send/send.ts'
+import { createSendSignal, type Post } from '#signals/send/send.ts'
+import { createWebhookSecret } from '#signals/send/sign.ts'
 import {
   type RawAnswer,
   type RawOptions,
@@ -67,6 +68,26 @@ test('a delivery is one POST of exactly these bytes and headers, to the path and
   expect(request?.head).toContain('x-signal-seq: 7')
   expect(request?.head).toContain('accept-encoding: identity')
   expect(request?.body).toEqual(Buffer.from(post.body))
+})
+
+test('a signal is sent with the headers of the endpoint beside its own, and an answer that repeats them is kept without their values', async () => {
+  const receiver = await startRawReceiver(
+    saying(rawAnswer(403, 'no: Bearer of-the-gateway, or of-the-gateway, for tenant-blue')),
+  )
+  const send = createSendSignal(createTestSender(), () => 0)
+  const secret = createWebhookSecret(() => new Uint8Array(32))
+  const signal = { seq: 7, body: '{"signal_id":"one"}', alias: 'alder', onlyFor: null, atMs: 0 }
+  const headers = { Authorization: 'Bearer of-the-gateway', 'X-Tenant': 'tenant-blue' }
+  const order = { url: `${receiver.origin}/`, secrets: [secret], headers, signal, prevSeq: 6, attempt: 1 }
+  expect(await send(order)).toMatchObject({ excerpt: 'no: [redacted], or [redacted], for [redacted]' })
+  const head = receiver.requests[0]?.head
+  for (const line of [
+    'authorization: Bearer of-the-gateway',
+    'x-tenant: tenant-blue',
+    'x-signal-seq: 7',
+    'x-prev-seq: 6',
+  ])
+    expect(head).toContain(`\r\n${line}\r\n`)
 })
 
 test.each([

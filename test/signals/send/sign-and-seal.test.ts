@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { createSecretBox, parseKeyRing, SealError } from '#signals/outbox/secret-box.ts'
+import { refusalOfHeaders, withOwnHeaders } from '#signals/send/headers.ts'
 import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from '#signals/send/policy.ts'
 import {
   createWebhookSecret,
@@ -83,6 +84,82 @@ test('the headers of a delivery have its number, the one before it, and the atte
     'x-attempt': '2',
     'x-sent-at': '2026-11-21T00:00:01.234Z',
   })
+})
+
+const manyHeaders = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'v']))
+
+test.each<[string | null, Record<string, string>]>([
+  [
+    null,
+    { Authorization: 'Bearer hidden-value', 'X-Api-Key': 'k', accept_version: '2', Cookie: 'a=1; b="2"' },
+  ],
+  [null, manyHeaders(10)],
+  [null, { 'x-long': 'v'.repeat(1_024) }],
+  ['11 headers, and 10 are the most: leave some of them out', manyHeaders(11)],
+  ...['', 'a b', 'hidden-value:', '-a', 'n'.repeat(65), 'ä', 'a\r\nb', '__proto__'].map(
+    (name): [string, Record<string, string>] => [
+      'the name of a header is 1 to 64 letters, digits, - and _, beginning with a letter or a digit',
+      Object.fromEntries([[name, 'hidden-value']]),
+    ],
+  ),
+  ...[
+    'Connection',
+    'Host',
+    'Keep-Alive',
+    'Proxy-Authorization',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Expect',
+  ].map((name): [string, Record<string, string>] => [
+    `the header '${name.toLowerCase()}' is that of a connection: leave it out`,
+    { [name]: 'hidden-value' },
+  ]),
+  ...[
+    ...Object.keys(signedHeaders(delivery(), [createWebhookSecret(randomBytes)])),
+    ...[
+      'Accept-Encoding',
+      'Content-Length',
+      'Content-Encoding',
+      'X-Signal-Mode',
+      'Webhook-Topic',
+      'Highwater-Event',
+    ],
+  ].map((name): [string, Record<string, string>] => [
+    `the header '${name.toLowerCase()}' is one of the service: choose another name`,
+    { [name]: 'hidden-value' },
+  ]),
+  [
+    "the header 'x-key' is there twice, in other capitals: leave one out",
+    { 'x-key': 'a', 'X-Key': 'hidden-value' },
+  ],
+  ...[
+    '',
+    ' hidden-value',
+    'hidden-value ',
+    'a\tb',
+    'a\r\nx-attempt: 1',
+    'é',
+    '\u0000',
+    'v'.repeat(1_025),
+  ].map((value): [string, Record<string, string>] => [
+    "the value of the header 'x-key' is not 1 to 1024 printable ASCII characters without a blank at either end: encode it",
+    { 'X-Key': value },
+  ]),
+])(
+  'an endpoint with headers of its own is refused with %j, and no value is repeated: %j',
+  (refusal, headers) => {
+    expect(refusalOfHeaders(headers)).toBe(refusal)
+    expect(refusal ?? '').not.toContain('hidden-value')
+  },
+)
+
+test('a header of the endpoint never replaces one of the delivery, whatever was stored', () => {
+  const ours = headersFor(secretsOf(1))
+  const forged = Object.fromEntries(Object.keys(ours).map(name => [name.toUpperCase(), 'forged']))
+  expect(withOwnHeaders({ ...forged, 'X-Tenant': 'blue' }, ours)).toEqual({ ...ours, 'x-tenant': 'blue' })
 })
 
 test('a delivery without a secret is not sent unsigned, and one with a secret of another form neither', () => {

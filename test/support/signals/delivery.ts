@@ -5,7 +5,7 @@ import {
   createFaults,
   type DeliveryEvent,
   type DeliveryParts,
-  drainClient,
+  drainDestination,
 } from '#signals/delivery/deliver.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
@@ -43,7 +43,7 @@ export async function addSubscriber(
   await addClient(redis, client, aliases, keyBytes)
   const secret = createWebhookSecret(secretBytes)
   const secrets = [{ text: secret, expiresAtMs: null }]
-  await saveWebhook(redis, BOX, { client, url, secrets }, BY_OPERATOR)
+  await saveWebhook(redis, BOX, { destination: client, url, secrets }, BY_OPERATOR)
   return secret
 }
 
@@ -124,7 +124,7 @@ export function owingWorld(redis: Redis, answer?: Answer) {
       for (const alias of aliases) await fire(redis, `s${++ids}`, alias)
       await relayAll(redis, world.parts.now)
     },
-    drain: (lane: 'fast' | 'slow' = 'slow') => drainClient(world.parts, 'acme', lane),
+    drain: (lane: 'fast' | 'slow' = 'slow') => drainDestination(world.parts, 'acme', lane),
   }
 }
 

@@ -52,7 +52,7 @@ async function playSignal(redis: Redis, i: number): Promise<void> {
   const clients = ['acme-capital', 'north-ridge', 'quiet-harbour']
   await owe(
     redis,
-    clients.map(client => ({ client, signals: [{ seq, prev: seq - 1 }] })),
+    clients.map(destination => ({ destination, signals: [{ seq, prev: seq - 1 }] })),
     NOW_MS,
   )
   await settleAs(redis, seq, 'acme-capital', 'delivered', 1)

@@ -28,7 +28,7 @@ export async function setWebhook(
 ): Promise<string> {
   const text = createWebhookSecret(seededBytes('webhooks'))
   const secrets = [{ text, expiresAtMs: null }]
-  await saveWebhook(redis, box, { client, url, secrets }, { keyId: null, atMs: NOW_MS })
+  await saveWebhook(redis, box, { destination: client, url, secrets }, { keyId: null, atMs: NOW_MS })
   return text
 }
 
@@ -41,6 +41,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     hosts: hostsOf('127.0.0.1'),
     aliases: () => new Set(['alder', 'birch']),
     baseRiskOf: () => 0.02,
+    accountUrl: 'https://signals.example.org/account',
     programAlias: () => PROGRAM_ALIAS,
     random: seededBytes('operator'),
     newEpoch: () => 'epoch-1',

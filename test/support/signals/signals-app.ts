@@ -74,6 +74,10 @@ export const withKey = (token: string, method = 'GET'): RequestInit => ({
 /** Whether a route needs no key. */
 export const isKeyless = ({ group }: SignalsRoute): boolean => group === 'open' || group === 'preview'
 
+/** The path of a route, with the endpoint and the number that a test means. */
+export const pathOf = ({ path }: SignalsRoute, endpoint = 'default', seq: number | string = 1): string =>
+  path.replace('{endpoint}', endpoint).replace('{seq}', String(seq))
+
 /** A request with a key, as a route takes it: with a body where it wants one. */
 export const requestOf = ({ id, method, body }: SignalsRoute, token: string | null): RequestInit => ({
   method,
@@ -81,8 +85,12 @@ export const requestOf = ({ id, method, body }: SignalsRoute, token: string | nu
     ...(token === null ? {} : { 'X-API-Key': token }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   },
-  ...(body === undefined ? {} : { body: id === 'put_webhook' ? WEBHOOK : INPUT }),
+  ...(body === undefined ? {} : { body: BODIES[id] ?? INPUT }),
 })
 
 const WEBHOOK = '{"url":"https://hooks.example.org/token-of-mine"}'
 const INPUT = '{"equity_usd":5000,"contribution_cadence_bars":14}'
+const BODIES: Readonly<Record<string, string>> = {
+  ...{ put_webhook: WEBHOOK, put_endpoint: WEBHOOK },
+  ...{ patch_endpoint: '{"paused":false}', rotate_endpoint: '{}', resend: '{"from":1}' },
+}

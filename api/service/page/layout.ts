@@ -1,21 +1,48 @@
+// How the pages of services look: frame, login, confirmation, refusal, and the parts of which their contents are made.
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import { prose } from '#pages/guides/guide.ts'
-import { mayUse, type Operator, type Scope } from '#signals/operators/tokens.ts'
 import type { DeliveryState } from '#signals/outbox/outbox.ts'
-import type { Secret } from '../operator-route.ts'
-import type { WebhookView } from '../views.ts'
+import type { Secret, Warning } from './page-route.ts'
 
 /** Part of a page, with all values escaped. */
 export type Piece = ReturnType<typeof html>
 
 export type Texts = Readonly<Record<string, string>>
 
-export type Session = {
+/** What differs between the pages of two services. */
+export type Site = {
+  /** The path of its first page, below which all others are: `/ops`. */
+  readonly home: string
+  /** What the paths of its other pages begin with. */
+  readonly below: string
+  /** The word behind the name of the product. */
+  readonly brand: string
+  /** Each tab by its name, with its path. */
+  readonly tabs: readonly (readonly [path: string, name: string])[]
+  /** The tabs without forms: they are loaded again where scripts are off. */
+  readonly reloads: readonly string[]
+  readonly login: Login
+}
+
+export type Login = {
+  /** The label of the field for the token. */
+  readonly label: string
+  /** The user name that password managers store with the token. */
+  readonly username: string
+  readonly help: Piece
+  /** A script that the login needs, if any. */
+  readonly script?: string
+}
+
+/** Somebody who has logged in. */
+export type Session<Who = unknown> = {
+  readonly site: Site
   /** The token that every form of this session must carry; pages of other sites cannot know it. */
   readonly csrf: string
-  readonly who: Operator
-  readonly served: ReadonlySet<string>
+  /** What stands beside the button to log out. */
+  readonly name: string
+  readonly who: Who
 }
 
 /** One script, which follows what happens, and one style sheet. */
@@ -25,39 +52,24 @@ const POLICY =
 /** How often a page without forms is loaded again where scripts are off, in seconds. */
 const RELOAD_SECONDS = 30
 
-/** Each page with the scope that its forms need. */
-const TABS = [
-  ['/ops', 'Overview', 'everything'],
-  ['/ops/view/clients', 'Clients', 'clients'],
-  ['/ops/view/signals', 'Signals', 'fire'],
-  ['/ops/view/deliveries', 'Deliveries', 'clients'],
-  ['/ops/view/live', 'Live', 'everything'],
-  ['/ops/view/builds', 'Builds', 'read'],
-  ['/ops/view/audit', 'Audit', 'everything'],
-] as const satisfies readonly (readonly [path: string, name: string, scope: Scope])[]
+const brandOf = ({ home, brand }: Site): Piece =>
+  html`<a class="brand" href="${home}">Highwater <span>${brand}</span></a>`
 
-export type Tab = (typeof TABS)[number][1]
-
-const BRAND = html`<a class="brand" href="/ops">Highwater <span>operator</span></a>`
-
-export function page(session: Session, tab: Tab, title: string, content: Piece): Promise<Response> {
-  const reload =
-    tab === 'Overview' || tab === 'Builds' ? html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>` : ''
-  return respond(title, framed(session, tab, html`${content}${scopeLine(session, tab)}`), {
-    head: html`<script src="/ops/updates.js" defer></script>${reload}`,
+export function page(session: Session, tab: string, title: string, content: Piece): Promise<Response> {
+  const { site } = session
+  const reload = site.reloads.includes(tab) ? html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>` : ''
+  return respond(site, title, framed(session, tab, content), {
+    head: html`<script src="${site.home}/updates.js" defer></script>${reload}`,
   })
 }
 
-/** What a token may not do is said, and not offered. */
-function scopeLine({ who }: Session, tab: Tab): Piece | string {
-  const [, , scope] = TABS.find(([, name]) => name === tab)!
-  if (mayUse(who, scope)) return ''
-  return html`<p class="panel dim">The actions of this page need a token with the scope <code>${scope}</code>: yours has ${who.scopes.join(', ')}.</p>`
-}
-
-const framed = (session: Session, tab: Tab | null, content: Piece): Piece => html`<header>${BRAND}
-<nav>${TABS.map(([path, name]) => html`<a href="${path}"${name === tab ? raw(' aria-current="page"') : ''}>${name}</a>`)}</nav>
-${formTo(session, '/ops/logout', html`<span class="dim">${session.who.name}</span><button class="quiet">Log out</button>`)}</header>
+const framed = (
+  session: Session,
+  tab: string | null,
+  content: Piece,
+): Piece => html`<header>${brandOf(session.site)}
+<nav>${session.site.tabs.map(([path, name]) => html`<a href="${path}"${name === tab ? raw(' aria-current="page"') : ''}>${name}</a>`)}</nav>
+${formTo(session, `${session.site.home}/logout`, html`<span class="dim">${session.name}</span><button class="quiet">Log out</button>`)}</header>
 <main>${content}</main>`
 
 const reloadEvery = (seconds: number): Piece => html`<meta http-equiv="refresh" content="${seconds}">`
@@ -65,31 +77,37 @@ const reloadEvery = (seconds: number): Piece => html`<meta http-equiv="refresh" 
 export const formTo = ({ csrf }: Session, path: string, content: Piece, look = ''): Piece =>
   html`<form method="post" action="${path}" class="${look}">${hidden({ csrf })}${content}</form>`
 
-export const loginPage = (problem: string | null): Promise<Response> =>
+export const loginPage = (site: Site, problem: string | null): Promise<Response> =>
   respond(
+    site,
     'Log in',
-    html`<main class="login"><h1>Highwater <span>operator</span></h1>
-<form method="post" action="/ops/login">
-<input name="username" value="operator" autocomplete="username" readonly hidden>
-<label for="token">Operator token</label>
+    html`<main class="login"><h1>Highwater <span>${site.brand}</span></h1>
+<form method="post" action="${site.home}/login">
+<input name="username" value="${site.login.username}" autocomplete="username" readonly hidden>
+<label for="token">${site.login.label}</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
 <button>Log in</button>
 </form>
-<p class="dim">The token that <code>highwater ops tokens add</code> printed for you, or the value of <code>OPERATOR_TOKEN</code>, which may be in <code>.data/operator-token</code>.</p></main>`,
-    { status: problem === null ? 200 : 401 },
+<p class="dim">${site.login.help}</p></main>`,
+    {
+      status: problem === null ? 200 : 401,
+      ...(site.login.script && { head: html`<script src="${site.login.script}" defer></script>` }),
+    },
   )
 
 /** The page for a refused request: its form as it was filled, and a link back. One that may be answered later is loaded again. */
 export const errorPage = (
+  site: Site,
   { code, message, headers }: ApiError,
   method: string,
   back: string,
   again: Piece | string = '',
 ): Promise<Response> =>
   respond(
+    site,
     'Refused',
-    html`<header>${BRAND}</header>
+    html`<header>${brandOf(site)}</header>
 <main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad" role="alert">${prose(message)}</p>${again}<p><a href="${back}">Back</a></p></main>`,
     {
       status: STATUS_OF[code],
@@ -99,6 +117,7 @@ export const errorPage = (
   )
 
 async function respond(
+  { home }: Site,
   title: string,
   body: Piece,
   { status = 200, headers = {}, head = html`` }: { status?: number; headers?: Texts; head?: Piece } = {},
@@ -109,8 +128,8 @@ async function respond(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Highwater</title>
-<link rel="icon" href="/ops/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/ops/style.css">${head}
+<link rel="icon" href="${home}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${home}/style.css">${head}
 </head>
 <body>${body}</body>
 </html>`
@@ -152,6 +171,7 @@ const STATES: { readonly [Status in DeliveryState['status']]: readonly [tone: st
   delivered: ['good', 'delivered'],
   exhausted: ['bad', 'given up'],
   withdrawn: ['dim', 'withdrawn'],
+  expired: ['dim', 'expired'],
 }
 
 export const statusOf = ({ status }: Pick<DeliveryState, 'status'>): Piece => toned(...STATES[status])
@@ -189,15 +209,16 @@ export const cards = (figures: readonly Figure[]): Piece =>
 /** Asks for the confirmation of a form, which it sends again with the same fields and `inputs`; `back` is where it is not done. */
 export const confirmPage = (
   session: Session,
-  [title, says, button]: readonly [title: string, says: string, button: string],
+  [title, says, button]: Required<Warning>,
   path: string,
   fields: Texts,
   back: string,
   inputs: readonly Piece[],
 ): Promise<Response> =>
   respond(
+    session.site,
     title,
-    html`<header>${BRAND}</header>
+    html`<header>${brandOf(session.site)}</header>
 <main class="confirm"><h1>${title}</h1><p>${says}</p>
 <div class="actions">${formTo(session, path, html`${hidden({ confirm: 'yes', ...fields })}${[...inputs]}<button class="stop">${button}</button>`, inputs.length > 0 ? 'fields' : '')}<a class="quiet" href="${back}">Cancel</a></div></main>`,
   )
@@ -208,6 +229,7 @@ export const hidden = (fields: Texts): Piece =>
 /** A page for a key or a secret, which no other page shows. It has no updates, which would replace it. */
 export const secretPage = (session: Session, { title, says }: Secret, secret: string, back: string) =>
   respond(
+    session.site,
     title,
     framed(
       session,
@@ -219,13 +241,17 @@ export const secretPage = (session: Session, { title, says }: Secret, secret: st
     ),
   )
 
-export const clientLink = (id: string): Piece => html`<a href="/ops/view/clients/${id}">${id}</a>`
+type ShownHealth = {
+  readonly enabled: boolean
+  readonly breaker: string
+  readonly failing_since: string | null
+  readonly paused?: boolean
+}
 
-export const signalLink = (seq: number): Piece => html`<a href="/ops/view/signals/${seq}">${seq}</a>`
-
-export function webhookWord(state: Pick<WebhookView, 'enabled' | 'breaker' | 'failing_since'> | null): Piece {
+export function webhookWord(state: ShownHealth | null): Piece {
   if (state === null) return toned('dim', 'none')
   if (!state.enabled) return toned('bad', 'disabled')
+  if (state.paused) return toned('warn', 'paused')
   if (state.breaker === 'open') return toned('bad', 'paused after failures')
   return state.failing_since === null ? toned('good', 'healthy') : toned('warn', 'failing')
 }

@@ -1,0 +1,207 @@
+// A page of a service: its views, and the forms of its routes. A cookie opens it and nothing else; the JSON interface takes only
+// the token, so a browser cannot be made to use it.
+import { readFileSync } from 'node:fs'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { csrf } from 'hono/csrf'
+import { html } from 'hono/html'
+import { HTTPException } from 'hono/http-exception'
+import { z } from 'zod'
+import { ApiError } from '#core/contract/errors.ts'
+import { digestOf, matchesDigest } from '#signals/clients/token.ts'
+import { toPattern } from '../app.ts'
+import type { Exchange, ServiceEnv } from '../exchange.ts'
+import { readText } from '../read-body.ts'
+import { type Fields, type Forms, inputOf, type SentForm, sentBy, withVariables } from './forms.ts'
+import {
+  confirmPage,
+  errorPage,
+  loginPage,
+  type Piece,
+  page,
+  type Session,
+  type Site,
+  secretPage,
+  type Texts,
+} from './layout.ts'
+import type { Answer, PageRoute } from './page-route.ts'
+
+const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
+
+/** Charts look as on the fact sheets. */
+const STYLE = readFile('#pages/charts.css') + readFile('./browser/page.css')
+const ICON = readFile('#pages/icon.svg')
+const SCRIPT = readFile('./browser/updates.js')
+
+/** The script of a page sends it as it asks for the page again: such an answer is neither logged nor counted. */
+const UPDATE_HEADER = 'x-highwater-update'
+
+export type View<S> = {
+  readonly tab: string
+  /** What its address names, if the title does not name it by the variable alone. */
+  readonly names?: string
+  /** `asked` has the variables of the address and the fields of the query. */
+  readonly content: (asked: Texts, session: S) => Promise<Piece>
+}
+
+/** A page, as far as it is not that of another service. */
+type Own<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>> = {
+  readonly site: Site
+  readonly views: Readonly<Record<string, View<S>>>
+  readonly forms: Forms<R, S>
+  readonly parts: Parts
+  readonly mostBytes: number
+  toRefusal(error: unknown): ApiError
+  /** Begins a session with the token that was given, and sets its cookie; says what is wrong if none begins. */
+  logIn(c: Exchange, given: string): Promise<string | null>
+  /** The session of a request, or null if there is none, or it has expired or ended. */
+  readSession(c: Exchange): Promise<S | null>
+  /** Ends a session. */
+  end(c: Exchange, session: S): Promise<unknown>
+  /** Calls a route for the one who has logged in. */
+  act(c: Exchange, route: R, sent: Fields, session: S): Promise<Answer>
+  /** What must be true before a confirmation is asked for: false if the action is to be refused without. */
+  mayConfirm?(c: Exchange, route: R, session: S): Promise<boolean>
+  /** The page behind a form. */
+  pageOf(path: string): string
+}
+
+export function createPage<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>>(
+  own: Own<Parts, Who, R, S>,
+): Hono<ServiceEnv> {
+  const { site, forms } = own
+  const { home } = site
+  const app = new Hono<ServiceEnv>()
+  const refuse = (c: Exchange, error: unknown, again?: Piece | string) =>
+    errorPage(site, own.toRefusal(error), c.req.method, backOf(c, own), again)
+  app.onError((error, c) => refuse(c, error instanceof HTTPException ? foreignForm() : error))
+  app.get(`${home}/style.css`, () => new Response(STYLE, { headers: fileHeaders('text/css') }))
+  app.get(`${home}/icon.svg`, () => new Response(ICON, { headers: fileHeaders('image/svg+xml') }))
+  app.get(`${home}/updates.js`, () => new Response(SCRIPT, { headers: fileHeaders('text/javascript') }))
+  app.get(`${home}/login`, () => loginPage(site, null))
+  app.post(`${home}/login`, OWN_SITE, async c => {
+    const problem = await own.logIn(c, (await readForm(c, own.mostBytes)).token ?? '')
+    return problem === null ? redirect(c, home) : loginPage(site, problem)
+  })
+  app.post(`${home}/logout`, OWN_SITE, async c => {
+    await own.end(c, (await readOwnForm(c, own)).session)
+    return redirect(c, `${home}/login`)
+  })
+  for (const [path, view] of Object.entries(own.views)) app.get(path, c => showView(view, c, own))
+  for (const sent of forms.forms) {
+    app.post(toPattern(sent.path), OWN_SITE, async c => {
+      const { given, session } = await readOwnForm(c, own)
+      const variables = c.req.param()
+      const named = withVariables(sent.path, { ...variables, ...given })
+      if (c.req.path === withVariables(sent.path, {}) && c.req.path !== named) return c.redirect(named, 307)
+      return perform(sent, given, c, own, session).catch((error: unknown) =>
+        refuse(c, error, forms.filledAgain(session, sent, c.req.path, variables, given)),
+      )
+    })
+  }
+  return app
+}
+
+async function showView<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>>(
+  view: View<S>,
+  c: Exchange,
+  { site, forms, readSession }: Own<Parts, Who, R, S>,
+): Promise<Response> {
+  const session = await readSession(c)
+  if (session === null) return redirect(c, `${site.home}/login`)
+  const { note, ...query } = c.req.query()
+  const content = await view.content({ ...query, ...c.req.param() }, session)
+  const [named] = Object.values(c.req.param())
+  const title = named === undefined ? view.tab : `${view.names ?? ''}${named}`
+  c.set('isUpdate', c.req.header(UPDATE_HEADER) !== undefined)
+  return page(session, view.tab, title, html`${forms.noteOf(note)}${content}`)
+}
+
+/** Asks for the confirmation of a form, or calls its route, which takes the fields as it takes a body or a query. */
+async function perform<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>>(
+  { form, route, fields }: SentForm<R>,
+  { confirm, ...given }: Texts,
+  c: Exchange,
+  own: Own<Parts, Who, R, S>,
+  session: S,
+): Promise<Response> {
+  const filled = { ...given }
+  for (const [name, make] of Object.entries(form.makes ?? {})) filled[name] ||= make(own.parts)
+  const sent = sentBy(fields, filled, route.method === 'PATCH')
+  const back = own.pageOf(c.req.path)
+  c.set('body', Promise.resolve(sent))
+  c.set('query', sent)
+  const isAsked = form.warn !== undefined && confirm !== 'yes'
+  if (isAsked && (await (own.mayConfirm?.(c, route, session) ?? true))) {
+    const warning = await form.warn?.(await route.ask(c), own.parts, session.who)
+    const [title, says, button = form.offers[0]?.button.replace('…', '') ?? ''] = warning ?? []
+    const inputs = fields.filter(({ name }) => name === form.asks && !filled[name]).map(each => inputOf(each))
+    if (title !== undefined && says !== undefined)
+      return confirmPage(session, [title, says, button], c.req.path, filled, back, inputs)
+  }
+  const { data } = await own.act(c, route, sent, session)
+  const { secret } = route
+  const text = secret && z.looseObject({ [secret.field]: z.string() }).safeParse(data).data?.[secret.field]
+  if (secret !== undefined && text !== undefined) return secretPage(session, secret, text, back)
+  const note = form.isIdle?.(data) ? `${route.id}.idle` : route.id
+  return redirect(c, `${form.next?.(data) ?? back}?note=${note}`)
+}
+
+/** The page that a request came from; the first page if that was none of ours, or a confirmation, which no link shows. */
+function backOf<S>(
+  c: Exchange,
+  {
+    site: { home, below },
+    views,
+  }: { readonly site: Site; readonly views: Readonly<Record<string, View<S>>> },
+): string {
+  const from = URL.parse(c.req.header('referer') ?? '')
+  if (from?.host !== new URL(c.req.url).host || !from.pathname.startsWith(below)) return home
+  const isConfirmation = from.pathname === c.req.path && !Object.hasOwn(views, c.req.path)
+  return isConfirmation ? home : from.pathname + from.search
+}
+
+const fileHeaders = (mediaType: string) => ({
+  'content-type': `${mediaType}; charset=utf-8`,
+  'cache-control': 'max-age=3600',
+  'x-content-type-options': 'nosniff',
+})
+
+/** Out of reach of scripts and of other sites. The header Origin has the scheme that the browser sees: a proxy may terminate TLS. */
+export const cookieOptions = (c: Exchange, { home }: Pick<Site, 'home'>) => {
+  const schemes = [c.req.header('origin'), c.req.header('x-forwarded-proto')]
+  const secure = schemes.some(text => /^https\b/i.test(text ?? ''))
+  return { path: home, httpOnly: true, sameSite: 'Strict', secure } as const
+}
+
+/** Refuses a form unless a page of this host sent it; of any scheme, because a proxy may terminate TLS. */
+const OWN_SITE: MiddlewareHandler = csrf({
+  origin: (origin, c) => URL.canParse(origin) && new URL(origin).host === new URL(c.req.url).host,
+})
+
+const foreignForm = (): ApiError =>
+  new ApiError('forbidden', 'this form is not of your session: load the page again, and send it from there')
+
+async function readOwnForm<S extends Session>(
+  c: Exchange,
+  { readSession, mostBytes }: { readonly mostBytes: number; readSession(c: Exchange): Promise<S | null> },
+) {
+  const session = await readSession(c)
+  if (session === null) throw new ApiError('unauthorized', 'log in first: your session is over')
+  const { csrf = '', ...given } = await readForm(c, mostBytes)
+  if (!matchesDigest(csrf, digestOf(session.csrf))) throw foreignForm()
+  return { given, session }
+}
+
+async function readForm(c: Exchange, mostBytes: number): Promise<Texts> {
+  const media = (c.req.header('content-type') ?? '').split(';', 1)[0]
+  if (media !== 'application/x-www-form-urlencoded')
+    throw new ApiError('unsupported_media_type', 'expected a form: application/x-www-form-urlencoded')
+  const form = [...new URLSearchParams(await readText(c.req.raw, mostBytes))]
+  return Object.fromEntries(form.map(([name, text]) => [name, text.trim()]))
+}
+
+/** Redirects after a form, so that reloading does not repeat it. */
+function redirect(c: Exchange, location: string): Response {
+  c.header('cache-control', 'no-store')
+  return c.redirect(location, 303)
+}

@@ -1,0 +1,84 @@
+// An action of a subscriber, whole: the JSON interface and the page for subscribers follow from it.
+import type { z } from 'zod'
+import { getRoute, type Route } from '#core/contract/route.ts'
+import type { Json } from '#core/dataset/render/json.ts'
+import type { Client } from '#signals/clients/clients.ts'
+import { type Exchange, queryOf, sendEnveloped } from '../service/exchange.ts'
+import {
+  type Answer,
+  type Nothing,
+  type PageRoute,
+  type Sendable,
+  type Typed,
+  typedAnswer,
+} from '../service/page/page-route.ts'
+import type { ServedParts } from './exchange.ts'
+
+/** Who asks. `keyId` is null in a session that an operator's link began. */
+export type Caller = { readonly client: Client; readonly keyId: string | null }
+
+/** What the page shows, beside which it offers actions. */
+export type SubscriberPlace =
+  | 'new endpoint'
+  | 'endpoint'
+  | 'settings of an endpoint'
+  | 'deliveries'
+  | 'given up'
+  | 'delivery'
+
+type Handler = (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Response>
+
+export type KeyedRoute = Route<'key' | 'account', Handler> &
+  PageRoute<SubscriberPlace, ServedParts, Caller> & {
+    /** What the handler sends: the page shows it. */
+    readonly act: (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Answer>
+  }
+
+type Checked<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
+  SubscriberPlace,
+  ServedParts,
+  Caller,
+  Path,
+  Sent,
+  Data
+>
+
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Checked<
+  Path,
+  Sent,
+  Data
+> &
+  Omit<KeyedRoute, keyof Checked<Path, Sent, Data> | 'method' | 'ask' | 'act'> &
+  Partial<Pick<Route, 'method'>>
+
+/** The largest body: an endpoint with ten headers. */
+export const MOST_KEYED_BYTES = 16_384
+
+/** A route whose handler takes and answers what its schemas describe: the compiler checks it. */
+export function keyedRoute<
+  const Path extends string,
+  Data extends z.ZodType,
+  Sent extends Sendable = Nothing,
+>(definition: Definition<Path, Sent, Data>): KeyedRoute {
+  const { ask, act } = typedAnswer(definition, MOST_KEYED_BYTES)
+  const example = { path: definition.path.replace('{endpoint}', 'default').replace('{seq}', '1') }
+  const route = getRoute({ example, ...definition })
+  return {
+    ...route,
+    ask,
+    act,
+    handler: async (c, parts, caller) => {
+      const { data, meta, status } = await act(c, parts, caller)
+      const next = meta?.next == null ? {} : { next: olderThan(meta.next, c) }
+      const links = { self: c.req.path, ...next }
+      return sendEnveloped(c, data as Json, links, {}, {}, status ?? route.statuses?.[0]) // a schema of JSON describes it
+    },
+  }
+}
+
+/** The path of the rows before a number, with the same filter. */
+function olderThan(before: number, c: Exchange): string {
+  const query = queryOf(c)
+  query.set('before', String(before))
+  return `${c.req.path}?${query}`
+}

@@ -1,0 +1,192 @@
+// What was sent to the endpoints of a client, why a signal was not, and what is sent again.
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import { endpointName, resent } from '#core/contract/endpoint.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
+import { list, named, text } from '#core/contract/payloads/field.ts'
+import type { Client } from '#signals/clients/clients.ts'
+import { destinationOf } from '#signals/outbox/destination.ts'
+import { resendsKey } from '#signals/redis/keys.ts'
+import { countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
+import { explainSignal, toOwnDelivery } from '#signals/subscribers/deliveries.ts'
+import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
+import { resendOwn } from '#signals/subscribers/resend.ts'
+import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import {
+  attempt,
+  deliveryFields,
+  deliveryQuery,
+  instant,
+  instantInQuery,
+  seq,
+  seqText,
+} from '../../service/deliveries.ts'
+import type { Warning } from '../../service/page/page-route.ts'
+import type { ServedParts } from '../exchange.ts'
+import { type Caller, keyedRoute } from '../keyed-route.ts'
+import { assertEnabled, findEndpoint } from './endpoints.ts'
+
+const DELIVERIES = '/v1/deliveries'
+const RESEND = '/v1/resend'
+
+/** Signals searched for one answer: deliveries of others wait for Redis meanwhile. */
+const MOST_SEARCHED = 400
+
+/** Each makes many requests. */
+const RESENDS: HourLimit = { most: 30, what: 'signals can be resent', keyOf: resendsKey }
+
+const ownDelivery = named('OwnDelivery', { seq, endpoint: text('Its endpoint.'), ...deliveryFields })
+
+export const ownDeliveriesQuery = z.strictObject({
+  seq: seqText.optional().describe('the number of one signal, from 1'),
+  endpoint: endpointName.optional().describe('the name of an endpoint'),
+  ...deliveryQuery,
+})
+
+const signalDeliveries = named('SignalDeliveries', {
+  seq,
+  alias: text('The strategy.'),
+  fired_at: instant.describe('When it was written into the log.'),
+  endpoints: list(
+    'Each endpoint that is set, and `default`.',
+    z.object({
+      endpoint: text('Name of the endpoint.'),
+      why: text(
+        'What became of it there, in one sentence: when it was delivered, what it waits for, or why it was not sent.',
+      ),
+      delivery: ownDelivery.nullable().describe('Its state; null if it was never to be sent there.'),
+      attempts: list('Oldest first.', attempt),
+    }),
+  ),
+})
+
+const inBody = z.int().min(1)
+
+export const resendRequest = z
+  .strictObject({
+    endpoint: endpointName
+      .optional()
+      .describe('the name of an endpoint; all that are enabled if it is not given'),
+    from: inBody.describe('the number of the first signal to send again, from 1'),
+    to: inBody
+      .optional()
+      .describe('the number of the last one, not below that of the first; the newest if it is not given'),
+    only: z
+      .enum(['all', 'exhausted'])
+      .default('all')
+      .describe('all, or exhausted for those that were given up'),
+    fired_from: instantInQuery.describe(
+      'an instant such as 2026-11-21T00:00:00Z: signals fired before it are left out',
+    ),
+    dry_run: z.boolean().default(false).describe('true or false: whether they are only counted'),
+  })
+  .refine(({ from, to = from }) => to >= from, { path: ['to'] })
+  .meta({ id: 'ResendRequest' })
+
+type Resend = z.output<typeof resendRequest>
+
+export const DELIVERY_ROUTES = [
+  keyedRoute({
+    id: 'deliveries',
+    group: 'account',
+    path: DELIVERIES,
+    title: 'The newest deliveries',
+    about:
+      'Newest first, to all endpoints that are set or to one, of one signal or strategy, in one state, of some time. `links.next` leads to older ones; it is absent at the end. A search for rare deliveries ends after some hundred signals, perhaps with no row, and `links.next` continues it.',
+    query: ownDeliveriesQuery,
+    data: z.array(ownDelivery),
+    refusals: ['not_found'],
+    example: { path: `${DELIVERIES}?status=exhausted` },
+    handler: async (asked, parts, { client }) => {
+      const { endpoint } = asked
+      if (endpoint !== undefined) await findEndpoint({ endpoint }, parts, { client })
+      const { rows, next } = await recentDeliveries(
+        parts.redis,
+        { ...asked, client: client.id },
+        MOST_SEARCHED,
+      )
+      return { data: (await showDeliveries(parts.redis, rows)).map(toOwnDelivery), meta: { next } }
+    },
+  }),
+  keyedRoute({
+    id: 'delivery',
+    group: 'account',
+    path: `${DELIVERIES}/{seq}`,
+    title: 'What became of a signal',
+    about:
+      'For each endpoint the state of a signal, every attempt with the first kilobyte of its answer, and one sentence that says what became of it, or why it was not sent. A signal that the client may not see is answered as one that does not exist.',
+    data: signalDeliveries,
+    refusals: ['validation_error'],
+    example: { path: `${DELIVERIES}/2` },
+    handler: async (asked, { redis }, { client }) => ({ data: await explainOwn(asked, redis, client) }),
+  }),
+  keyedRoute({
+    id: 'resend',
+    group: 'account',
+    method: 'POST',
+    path: RESEND,
+    title: 'Send signals again',
+    about:
+      'Every signal of a range that the client may see, or those that were given up, is owed to the endpoint once more, delivered or not: a receiver drops what it has by `signal_id`. The same number twice is one signal. `dry_run` counts and sends nothing. At most 30 times an hour, and 10 000 signals at a time.',
+    body: resendRequest,
+    data: resent,
+    refusals: ['not_found', 'conflict', 'rate_limited'],
+    example: { path: RESEND, body: { from: 3, only: 'exhausted', dry_run: true } },
+    form: {
+      offers: [
+        { at: 'deliveries', button: 'Resend…', hasInputs: ['endpoint', 'from', 'to', 'only', 'fired_from'] },
+        { at: 'given up', button: 'Resend all given up…', tone: 'quiet' },
+        { at: 'delivery', button: 'Resend…', tone: 'quiet' },
+      ],
+      hides: ['dry_run'],
+      warn: warnOfResend,
+      done: 'The signals are sent again.',
+      idle: 'No signal of that range is one to send again: nothing is sent.',
+      isIdle: ({ owed_again }) => owed_again === 0,
+    },
+    handler: async (asked, parts, caller) => ({ data: await resendAsked(asked, parts, caller) }),
+  }),
+]
+
+const seqInPath = z.strictObject({ seq: seqText.describe('the number of a signal, from 1') })
+
+/** What became of the signal of a number that a client gives. Throws `validation_error`, `not_found`. */
+export async function explainOwn(asked: { readonly seq: string }, redis: Redis, client: Client) {
+  const found = await explainSignal(redis, client, parseRequest(seqInPath, asked).seq)
+  if (found !== null) return found
+  const message = 'there is no such signal that you may see: GET /v1/signals/history lists those'
+  throw new ApiError('not_found', message)
+}
+
+async function resendAsked(asked: Resend, parts: ServedParts, caller: Caller) {
+  const { endpoint, dry_run, fired_from: firedFromMs, ...range } = asked
+  const names = await sentTo(endpoint, parts, caller)
+  const destinations = names.map(name => destinationOf(caller.client.id, name))
+  if (!dry_run) await countInHour(parts.redis, RESENDS, caller.client.id)
+  return resendOwn(parts.registering, destinations, { ...range, firedFromMs }, dry_run)
+}
+
+/** The endpoints that signals are sent to again. Throws `not_found`, and `conflict` if nothing is sent there. */
+async function sentTo(endpoint: string | undefined, parts: ServedParts, { client }: Caller) {
+  if (endpoint !== undefined) {
+    assertEnabled(await findEndpoint({ endpoint }, parts, { client }))
+    return [endpoint]
+  }
+  const enabled = (await readOwnEndpoints(parts.registering, client.id)).filter(each => each.enabled)
+  if (enabled.length > 0) return enabled.map(each => each.endpoint)
+  const message = 'no endpoint is enabled, so nothing is sent: set one first, with PUT /v1/endpoints/NAME'
+  throw new ApiError('conflict', message)
+}
+
+async function warnOfResend(asked: Resend, parts: ServedParts, caller: Caller): Promise<Warning | null> {
+  const { signals } = await resendAsked({ ...asked, dry_run: true }, parts, caller)
+  if (signals === 0) return null
+  const what = signals === 1 ? '1 signal' : `${signals} signals`
+  const where = asked.endpoint === undefined ? 'every enabled endpoint' : `the endpoint ${asked.endpoint}`
+  return [
+    `Send ${what} again?`,
+    `${asked.only === 'all' ? 'Delivered before or not' : 'What was given up'}, ${signals === 1 ? 'it is' : 'they are'} sent to ${where}. A receiver drops what it has by signal_id.`,
+    'Send again',
+  ]
+}

@@ -1,0 +1,263 @@
+// The endpoints of a client: up to five addresses that its signals are sent to, each with its own settings.
+import { z } from 'zod'
+import {
+  endpointChange,
+  endpointRequest,
+  endpointState,
+  registeredEndpoint,
+  rotatedEndpoint,
+  rotationRequest,
+  testFired,
+} from '#core/contract/endpoint.ts'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
+import { destinationOf } from '#signals/outbox/destination.ts'
+import { REGISTRATIONS, registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
+import { fireTest } from '#signals/outbox/test-fire.ts'
+import { readWebhook, removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
+import { changesKey, testsKey } from '#signals/redis/keys.ts'
+import { assertLeft, countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
+import { refusalOfHeaders } from '#signals/send/headers.ts'
+import { readOwnEndpoint, readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
+import type { Warning } from '../../service/page/page-route.ts'
+import type { ServedParts } from '../exchange.ts'
+import { type Caller, keyedRoute } from '../keyed-route.ts'
+import { died } from './client.ts'
+
+const ENDPOINTS = '/v1/endpoints'
+const ENDPOINT = '/v1/endpoints/{endpoint}'
+
+/** Each is an alert for the operator. */
+const CHANGES: HourLimit = { most: 60, what: 'endpoints can be changed', keyOf: changesKey }
+
+/** Each is a signal with a number, which stays in the log. */
+const TESTS: HourLimit = { most: 30, what: 'a test can be fired', keyOf: testsKey }
+
+export const ENDPOINT_ROUTES = [
+  keyedRoute({
+    id: 'endpoints',
+    group: 'key',
+    path: ENDPOINTS,
+    title: 'The endpoints',
+    about: 'Every endpoint that is set, `default` first, without secrets, paths and values of headers.',
+    data: z.array(endpointState),
+    handler: async (_, { registering }, { client }) => ({
+      data: await readOwnEndpoints(registering, client.id),
+    }),
+  }),
+  keyedRoute({
+    id: 'put_endpoint',
+    group: 'key',
+    method: 'PUT',
+    path: ENDPOINT,
+    title: 'Set an endpoint',
+    about:
+      'As `PUT /v1/webhook`, which sets `default`: keeps the address if it acknowledges a signed test, and confirms one that is set. ' +
+      'Five registrations an hour are for all endpoints together.',
+    body: endpointRequest,
+    data: registeredEndpoint,
+    refusals: ['rate_limited', 'conflict'],
+    example: { path: `${ENDPOINTS}/backup`, body: { url: 'https://backup.example.org/signals' } },
+    form: {
+      offers: [
+        { at: 'new endpoint', button: 'Test and set', hasInputs: true },
+        { at: 'settings of an endpoint', button: 'Test and set', hasInputs: ['url', 'secret'] },
+      ],
+      done: 'The endpoint acknowledged a signed test and is set.',
+    },
+    secret: {
+      field: 'secret',
+      title: 'The secret of the endpoint',
+      says: 'The address acknowledged a signed test, and signals are sent to it. Your receiver needs this secret to verify them.',
+    },
+    needs: (_, { redis }, { client }) => assertLeft(redis, REGISTRATIONS, client.id),
+    handler: async ({ endpoint, ...request }, parts, { client, keyId }) => {
+      assertHeaders(request.headers ?? {})
+      const destination = destinationOf(client.id, endpoint)
+      const registered = registerWebhook(parts.registering, destination, request, keyId, true)
+      const { made, dropsSecrets } = await registered.catch(died)
+      const state = await findEndpoint({ endpoint }, parts, { client })
+      return { data: { ...state, secret: made, secrets_dropped: dropsSecrets } }
+    },
+  }),
+  keyedRoute({
+    id: 'patch_endpoint',
+    group: 'key',
+    method: 'PATCH',
+    path: ENDPOINT,
+    title: 'Change the settings of an endpoint',
+    about:
+      'What is left out stays as it is. A paused endpoint is sent what it is owed when it goes on; an expired entry stays in the pull, ' +
+      'and a `flat` never expires. `headers` replaces all, and needs the key that set the endpoint.',
+    body: endpointChange,
+    data: endpointState,
+    refusals: ['conflict', 'rate_limited'],
+    example: { path: `${ENDPOINTS}/default`, body: { filter: ['alder'], expire_entries_after_s: 300 } },
+    form: {
+      offers: [
+        { at: 'settings of an endpoint', button: 'Save', hasInputs: ['filter', 'expire_entries_after_s'] },
+        { at: 'settings of an endpoint', button: 'Set headers…', hasInputs: ['headers'] },
+        { at: 'endpoint', button: 'Pause…', tone: 'quiet', when: { paused: false } },
+        { at: 'endpoint', button: 'Go on', when: { paused: true } },
+      ],
+      warn: warnOfChange,
+      done: 'The settings of the endpoint are changed.',
+    },
+    needs: findEndpoint,
+    handler: async ({ endpoint, ...change }, parts, caller) => {
+      const { paused: isPaused, filter, headers, expire_entries_after_s: expireAfterS } = change
+      assertFilter(filter ?? [], caller.client.aliases)
+      assertHeaders(headers ?? {})
+      if (headers !== undefined) await assertSetBy(endpoint, parts, caller)
+      const { redis, box, onChange } = parts.registering
+      await countInHour(redis, CHANGES, caller.client.id)
+      const destination = destinationOf(caller.client.id, endpoint)
+      await setSettings(redis, box, destination, { filter, expireAfterS, isPaused, headers })
+      onChange({ destination, change: 'changed', keyId: caller.keyId })
+      return { data: await findEndpoint({ endpoint }, parts, caller) }
+    },
+  }),
+  keyedRoute({
+    id: 'delete_endpoint',
+    group: 'key',
+    method: 'DELETE',
+    path: ENDPOINT,
+    title: 'Remove an endpoint',
+    about: 'Nothing more is sent to it, and its address and secrets are deleted. The pull has every signal.',
+    data: z.null(),
+    example: { path: `${ENDPOINTS}/backup` },
+    form: {
+      offers: [{ at: 'settings of an endpoint', button: 'Remove…', tone: 'stop' }],
+      warn: ({ endpoint }) => [
+        `Remove the endpoint ${endpoint}?`,
+        'Nothing more is sent to it, and its address and secrets are deleted. You can still pull every signal.',
+      ],
+      done: 'The endpoint is removed.',
+    },
+    needs: findEndpoint,
+    handler: async ({ endpoint }, { registering }, { client, keyId }) => {
+      const destination = destinationOf(client.id, endpoint)
+      await removeWebhook(registering.redis, destination)
+      registering.onChange({ destination, change: 'removed', keyId })
+      return { data: null }
+    },
+  }),
+  keyedRoute({
+    id: 'rotate_endpoint',
+    group: 'key',
+    method: 'POST',
+    path: `${ENDPOINT}/rotate`,
+    title: 'Make a new secret; the old one also signs for a while',
+    about:
+      'Only this answer shows the new secret. Deliveries are signed with both until the overlap ends, by default after a day. ' +
+      'It needs the key that set the endpoint.',
+    body: rotationRequest,
+    isBodyOptional: true,
+    data: rotatedEndpoint,
+    refusals: ['conflict', 'rate_limited'],
+    example: { path: `${ENDPOINTS}/default/rotate`, body: { overlap_hours: 24 } },
+    form: {
+      offers: [{ at: 'settings of an endpoint', button: 'New secret…', tone: 'quiet' }],
+      warn: ({ endpoint }) => [
+        `Make a new secret for the endpoint ${endpoint}?`,
+        'Deliveries are signed with the old secret and the new one for a day, then with the new one alone.',
+        'Make a new secret',
+      ],
+    },
+    secret: {
+      field: 'secret',
+      title: 'The new secret of the endpoint',
+      says: 'The old one also signs until it ends after a day. Give the new one to your receiver before then.',
+    },
+    needs: findEndpoint,
+    handler: async ({ endpoint, overlap_hours: hours }, parts, caller) => {
+      await assertSetBy(endpoint, parts, caller)
+      await countInHour(parts.redis, CHANGES, caller.client.id)
+      const overlapMs = hours === undefined ? undefined : hours * 3_600_000
+      const destination = destinationOf(caller.client.id, endpoint)
+      const secret = await rotateWebhookSecret(parts.registering, destination, overlapMs, caller.keyId)
+      return { data: { ...(await findEndpoint({ endpoint }, parts, caller)), secret } }
+    },
+  }),
+  keyedRoute({
+    id: 'test_endpoint',
+    group: 'key',
+    method: 'POST',
+    path: `${ENDPOINT}/test`,
+    title: 'Fire a test signal to one endpoint',
+    about:
+      'The test has a number of its own, `is_test: true` and mode `DRY_RUN`. It looks like an entry, of `TEST-INSTRUMENT`, an alias ' +
+      'that no strategy can have, and is delivered like any signal, to this endpoint alone.',
+    data: testFired,
+    statuses: [201],
+    refusals: ['conflict', 'rate_limited'],
+    form: {
+      offers: [{ at: 'endpoint', button: 'Fire a test', tone: 'quiet' }],
+      next: ({ seq }) => `/account/deliveries/${seq}`,
+      done: 'A test signal was fired. Its delivery is below.',
+    },
+    needs: findEndpoint,
+    handler: async ({ endpoint }, parts, caller) => {
+      const state = await findEndpoint({ endpoint }, parts, caller)
+      assertEnabled(state)
+      if (state.paused)
+        throw new ApiError('conflict', `'${endpoint}' is paused, so a test would wait: let it go on first`)
+      await countInHour(parts.redis, TESTS, caller.client.id)
+      return { data: { seq: await fireTest(parts.registering, destinationOf(caller.client.id, endpoint)) } }
+    },
+  }),
+]
+
+type Change = { readonly endpoint: string } & z.output<typeof endpointChange>
+
+function warnOfChange({ endpoint, paused, headers }: Change): Warning | null {
+  const waits = 'Its signals wait, and are sent when it goes on; entries that have expired by then are not.'
+  if (paused === true) return [`Pause the endpoint ${endpoint}?`, waits, 'Pause']
+  if (headers === undefined) return null
+  const replaced = 'These replace all headers of your own on its deliveries; without any they are removed.'
+  return [`Replace the headers of the endpoint ${endpoint}?`, replaced, 'Replace the headers']
+}
+
+type Enabled = Pick<z.output<typeof endpointState>, 'endpoint' | 'enabled' | 'disabled_why'>
+
+/** Nothing is sent to one that is disabled. Throws `conflict`. */
+export function assertEnabled({ endpoint, enabled, disabled_why: why }: Enabled): void {
+  if (enabled) return
+  const message = `the endpoint '${endpoint}' is disabled${why === null ? '' : ` (${why})`}: set it again first`
+  throw new ApiError('conflict', `${message}, with PUT ${ENDPOINTS}/${endpoint}`)
+}
+
+/** An endpoint of the caller. Throws `not_found`, with one sentence for every name that it has not. */
+export async function findEndpoint(
+  { endpoint }: { readonly endpoint: string },
+  { registering }: ServedParts,
+  { client }: Pick<Caller, 'client'>,
+) {
+  const found = await readOwnEndpoint(registering, client.id, endpoint)
+  if (found !== null) return found
+  const message = `there is no such endpoint: GET ${ENDPOINTS} lists yours, and PUT ${ENDPOINTS}/NAME sets one`
+  throw new ApiError('not_found', message)
+}
+
+function assertFilter(filter: readonly string[], aliases: readonly string[]): void {
+  const unknown = filter.find(alias => !aliases.includes(alias))
+  if (unknown === undefined) return
+  const reason = `expected strategies that you are entitled to, as /v1/whoami lists them${didYouMean(unknown, aliases)}`
+  throw invalidParameter('filter', unknown, reason)
+}
+
+function assertHeaders(headers: Readonly<Record<string, string>>): void {
+  const refusal = refusalOfHeaders(headers)
+  if (refusal !== null) throw invalidParameter('headers', '(not repeated)', refusal)
+}
+
+/**
+ * Secrets and headers are chosen by the key that set the endpoint: if it is revoked, the endpoint is suspended, and nothing that a
+ * stolen key chose stays in force. Throws `conflict`.
+ */
+async function assertSetBy(endpoint: string, { registering }: ServedParts, { client, keyId }: Caller) {
+  const webhook = await readWebhook(registering.redis, registering.box, destinationOf(client.id, endpoint))
+  if (webhook?.setter != null && webhook.setter.keyId === keyId && !webhook.isSuspended) return
+  const message = `the endpoint '${endpoint}' was not set by this key: confirm its address first`
+  throw new ApiError('conflict', `${message}, with PUT ${ENDPOINTS}/${endpoint}`)
+}

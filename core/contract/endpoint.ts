@@ -1,0 +1,76 @@
+// A client's endpoints: what it sets and sees of each, and what it asks to be sent again.
+import { z } from 'zod'
+import { ID_PATTERN } from './parameters.ts'
+import { flag, list, named, request, text, textOrNull, whole, wholeOrNull } from './payloads/field.ts'
+import { registeredWebhook, webhookState } from './webhook.ts'
+
+export const endpointName = z.string().regex(ID_PATTERN)
+
+const count = (about: string) => whole(about).min(0)
+
+/** A week: a receiver that wants older entries sets no limit. */
+const LONGEST_EXPIRY_S = 604_800
+
+/** A longer overlap would be no rotation. */
+const LONGEST_OVERLAP_HOURS = 30 * 24
+
+const ABOUT_SECRET = 'whsec_ and 32 bytes in base64; left out, a first one is made, and another one kept'
+const ABOUT_FILTER = 'a list of at least one strategy that you may see, or null for all of them'
+const ABOUT_EXPIRY = `seconds from 1 to ${LONGEST_EXPIRY_S}, or null for none`
+
+export const endpointState = named('EndpointState', {
+  endpoint: text('Its name. `default` is the webhook of `/v1/webhook`.'),
+  ...webhookState.shape,
+  paused: flag('True if it is owed its signals and not sent them until it goes on.'),
+  filter: list('The strategies that it is sent; null for all that you may see.', z.string()).nullable(),
+  header_names: list('Names of your own headers of its deliveries. Their values are not shown.', z.string()),
+  expire_entries_after_s: wholeOrNull('Seconds until an entry is only in the pull, or null.'),
+  last_success_at: textOrNull('When it acknowledged the last time, or null.'),
+  failures: count('Attempts that failed since then, in a row.'),
+  next_attempt_at: textOrNull('No attempt is made before it; null if none is to come.'),
+  owed: count('Deliveries that are still to come.'),
+})
+
+const { secret, secrets_dropped } = registeredWebhook.shape
+export const registeredEndpoint = named('RegisteredEndpoint', {
+  ...endpointState.shape,
+  ...{ secret, secrets_dropped },
+})
+export const rotatedEndpoint = named('RotatedEndpoint', {
+  ...endpointState.shape,
+  secret: text('The new secret: shown only here.'),
+})
+
+const headers = z.record(z.string(), z.string())
+const ABOUT_HEADERS = 'an object of at most 10 names and values, none of a header that a delivery has already'
+
+/** `PUT /v1/endpoints/{endpoint}`. */
+export const endpointRequest = request('EndpointRequest', {
+  url: z.string().min(1).describe('an https address that acknowledges a signed test with 2xx now'),
+  secret: z.string().nullable().default(null).describe(ABOUT_SECRET),
+  headers: headers.nullable().default(null).describe(ABOUT_HEADERS),
+})
+
+/** `PATCH /v1/endpoints/{endpoint}`: what is left out stays as it is. */
+export const endpointChange = request('EndpointChange', {
+  paused: z.boolean().optional().describe('true or false: whether its signals wait'),
+  filter: z.array(endpointName).min(1).nullable().optional().describe(ABOUT_FILTER),
+  headers: headers.optional().describe(ABOUT_HEADERS),
+  expire_entries_after_s: z.int().min(1).max(LONGEST_EXPIRY_S).nullable().optional().describe(ABOUT_EXPIRY),
+})
+
+export const rotationRequest = request('RotationRequest', {
+  overlap_hours: z
+    .number()
+    .min(0)
+    .max(LONGEST_OVERLAP_HOURS)
+    .optional()
+    .describe(`hours from 0 to ${LONGEST_OVERLAP_HOURS} for which the old secret signs too`),
+})
+
+export const testFired = named('TestFired', { seq: z.int().min(1).describe('Its number.') })
+
+export const resent = named('Resent', {
+  signals: count('Signals that match.'),
+  owed_again: count('Deliveries that follow: one for each signal and endpoint.'),
+})

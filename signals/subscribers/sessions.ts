@@ -1,0 +1,128 @@
+// Sessions of subscribers on their page. A session is of one client, begun with a key or with a link of an operator, and ends at
+// once with that key, or with the token of that operator or the activity of the account.
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import { ApiError } from '#core/contract/errors.ts'
+import { parseJson } from '#storage/json-bytes.ts'
+import { type Client, clientOfText, findClient } from '../clients/clients.ts'
+import { digestOf, type RandomBytes } from '../clients/token.ts'
+import { MAIN_OPERATOR, type Operator, storedOperator } from '../operators/tokens.ts'
+import { askRedis } from '../redis/connect.ts'
+import * as keys from '../redis/keys.ts'
+import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
+
+/** Who asks: a client, and the id of its key; null for a session that began with an operator's link. */
+export type Caller = { readonly client: Client; readonly keyId: string | null }
+
+/** Whose a session or a link is: of the holder of a key, or of a link of an operator, each with the digest of its token. */
+const holder = z.union([
+  z.object({ keyId: z.string(), digest: z.string() }),
+  z.object({ operator: z.string(), digest: z.string() }),
+])
+
+type Holder = z.output<typeof holder>
+
+const session = z.object({ holder, csrf: z.string() })
+
+const link = z.object({ client: z.string(), holder })
+
+export const SESSION_SECONDS = 8 * 3_600
+
+export const LINK_SECONDS = 15 * 60
+
+/** Sessions of a client at a time: a further one ends the oldest. */
+export const MOST_SESSIONS = 20
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')
+
+/** Makes a link that logs in once. Its token cannot be read again. Throws `not_found`, and `conflict` if the account is not active. */
+export async function createLink(
+  redis: Redis,
+  client: string,
+  { name: operator, digest }: Pick<Operator, 'name' | 'digest'>,
+  random: RandomBytes,
+  nowMs: number,
+): Promise<{ readonly token: string; readonly expiresAtMs: number }> {
+  const { id, status } = await findClient(redis, client)
+  if (status !== 'active')
+    throw new ApiError(
+      'conflict',
+      `the account of '${id}' is not active, so that a link would let nobody in: activate it first, with \`highwater ops clients activate ${id}\``,
+    )
+  const token = `hw_link_${textOf(random(32))}`
+  const record = JSON.stringify({ client: id, holder: { operator, digest } })
+  await askRedis(() => redis.set(keys.accountLinkKey(digestOf(token)), record, 'EX', LINK_SECONDS))
+  return { token, expiresAtMs: nowMs + LINK_SECONDS * 1_000 }
+}
+
+/** What a link is for, which is used up; null if there is none. */
+export async function useLink(redis: Redis, token: string): Promise<z.output<typeof link> | null> {
+  const text = await askRedis(() => redis.getdel(keys.accountLinkKey(digestOf(token))))
+  return text === null ? null : link.parse(parseJson(text))
+}
+
+/** Begins a session; returns its token, for a cookie. */
+export async function beginSession(
+  redis: Redis,
+  client: string,
+  holder: Holder,
+  random: RandomBytes,
+  nowMs: number,
+): Promise<string> {
+  const token = `${client}.${textOf(random(32))}`
+  const record = JSON.stringify({ holder, csrf: Buffer.from(random(16)).toString('hex') })
+  const endsMs = nowMs + SESSION_SECONDS * 1_000
+  const args = [digestOf(token), `${endsMs} ${record}`, nowMs, MOST_SESSIONS, SESSION_SECONDS]
+  await runScript(redis, BEGIN_SCRIPT, [keys.accountSessionsKey(client)], ...args)
+  return token
+}
+
+/** Forgets what has ended, and the oldest one where there are as many as may be. */
+const BEGIN_SCRIPT = `
+local digest, record, now, most, seconds = unpack(ARGV)
+local all, oldest, ends, count = redis.call('HGETALL', KEYS[1]), nil, math.huge, 0
+for i = 1, #all, 2 do
+  local at = tonumber(string.match(all[i + 1], '^%d+'))
+  if at <= tonumber(now) then
+    redis.call('HDEL', KEYS[1], all[i])
+  else
+    count = count + 1
+    if at < ends then oldest, ends = all[i], at end
+  end
+end
+if count >= tonumber(most) then redis.call('HDEL', KEYS[1], oldest) end
+redis.call('HSET', KEYS[1], digest, record)
+return redis.call('EXPIRE', KEYS[1], seconds)
+`
+
+export const endSession = (redis: Redis, token: string): Promise<unknown> =>
+  askRedis(() => redis.hdel(keys.accountSessionsKey(clientOf(token)), digestOf(token)))
+
+const clientOf = (token: string): string => token.split('.', 1)[0]!
+
+/** The session of a token and its form token; null if there is none, or it has ended. `mainDigest` is that of OPERATOR_TOKEN. */
+export async function readSession(redis: Redis, token: string, mainDigest: string, nowMs: number) {
+  const client = clientOf(token)
+  const names = [keys.accountSessionsKey(client), keys.clientKey(client), keys.OPERATOR_TOKENS]
+  const reply = await runScript(redis, READ_SCRIPT, names, digestOf(token), keys.apiKeyKey(''))
+  const [text, clientText, keyDigest, operatorText] = reply as [string, string, string, string] // the script returns texts
+  if (!(nowMs < Number.parseInt(text, 10))) return null
+  const found = clientOfText(clientText, client)
+  if (found === null) return null
+  const { holder, csrf } = session.parse(parseJson(text.slice(text.indexOf(' ') + 1)))
+  if ('keyId' in holder)
+    return keyDigest === holder.digest ? { client: found, keyId: holder.keyId, csrf } : null
+  const issued = operatorText === '' ? null : storedOperator.parse(parseJson(operatorText)).digest
+  const live = holder.operator === MAIN_OPERATOR ? mainDigest : issued
+  return live === holder.digest && found.status === 'active' ? { client: found, keyId: null, csrf } : null
+}
+
+/** The session, its client, and what it hangs on: a key or the token of an operator. */
+const READ_SCRIPT = `${TEXT_FUNCTION}
+local session = redis.call('HGET', KEYS[1], ARGV[1])
+if not session then return {'', '', '', ''} end
+local holder = cjson.decode(string.match(session, '{.*')).holder
+local key = holder.keyId and redis.call('HGET', ARGV[2] .. holder.keyId, 'sha256')
+local operator = holder.operator and redis.call('HGET', KEYS[3], holder.operator)
+return {session, text(redis.call('HGETALL', KEYS[2])), key or '', operator or ''}
+`
