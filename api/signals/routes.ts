@@ -13,6 +13,7 @@ import { OWN_ROUTES } from './routes/client.ts'
 import { DELIVERY_ROUTES } from './routes/deliveries.ts'
 import { ENDPOINT_ROUTES } from './routes/endpoints.ts'
 import { INFRASTRUCTURE_ROUTES } from './routes/infrastructure.ts'
+import { NOTICE_ROUTES } from './routes/notices.ts'
 import { PREVIEW_ROUTES } from './routes/preview.ts'
 import { PROGRAM_ROUTES } from './routes/program.ts'
 import { SEAL_ROUTES } from './routes/seals.ts'
@@ -25,6 +26,7 @@ export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
   ...INFRASTRUCTURE_ROUTES,
   ...OWN_ROUTES,
   ...KEYED_ROUTES,
+  ...NOTICE_ROUTES,
   ...LOG_ROUTES,
   ...SEAL_ROUTES,
   ...PROGRAM_ROUTES,

@@ -36,7 +36,8 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
   await assertOwnKey(environment, secrets)
   const { failed, ...redis } = await chooseRedis(environment, runtime, started)
   const level = hasDemo && !env.LOG_LEVEL ? 'warn' : environment.LOG_LEVEL // beside a demonstration only problems
-  const log = createLog(level, runtime.logStream, now, secretTexts(secrets, redis.redisUrl))
+  const addresses = [redis.redisUrl, environment.SMTP_URL].filter(url => url !== null)
+  const log = createLog(level, runtime.logStream, now, secretTexts(secrets, addresses))
   const service = await serveSignals({ environment, ...redis, secrets, runtime, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
@@ -65,8 +66,8 @@ async function assertOwnKey(environment: Environment, { sealKey }: Secrets): Pro
 }
 
 /** What the log may not have; the ids of keys are shorter, and no secrets. */
-const secretTexts = ({ operatorToken, secretKey, sealSecret }: Secrets, redisUrl: string) =>
-  [operatorToken, sealSecret, ...secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(
+const secretTexts = ({ operatorToken, secretKey, sealSecret }: Secrets, addresses: readonly string[]) =>
+  [operatorToken, sealSecret, ...secretKey.split(/[,:]/), ...addresses.flatMap(passwordsIn)].filter(
     text => text.length > 32,
   )
 

@@ -10,6 +10,7 @@ import { createHighWater } from '#signals/log/high-water.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { noteRefusal, runSealer } from '#signals/seals/sealer.ts'
+import { createMailer } from '#signals/send/mail.ts'
 import { createPublishedReader } from '#signals/views/published.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -59,9 +60,11 @@ export function serveSignals(order: SignalsOrder) {
 async function deliver(open: OpenSignals, started: Started) {
   const { order, box, clock, steady, newToken, alerts, metrics, reach, onError } = open
   const { redisUrl, redisOptions, runtime } = order
+  const { SMTP_URL: smtpUrl, MAIL_FROM: from } = order.environment
   const delivery = await startDelivery({
     ...{ redisUrl, redisOptions, box, clock, steady, newToken, onError, ...reach },
     random: runtime.random,
+    mail: smtpUrl === null || from === null ? null : createMailer(smtpUrl, from),
     onEvent: event => {
       metrics.onEvent(event)
       alerts.onEvent(event)

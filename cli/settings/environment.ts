@@ -157,6 +157,11 @@ export const SETTINGS = {
     'a key ring id:base64,... of 32 bytes each, newest first, that encrypts webhooks; generated if not set',
   ),
   OPERATOR_URL: optional(baseAddress, 'where `highwater ops` finds the operator interface'),
+  SMTP_URL: secret(
+    z.url({ protocol: /^smtps?$/ }),
+    'the mail server of notices to subscribers, such as smtps://user:password@mail.example.org; none are mailed if not set',
+  ),
+  MAIL_FROM: optional(z.email(), 'the sender of these mails, such as signals@example.org, set with SMTP_URL'),
   ALLOW_PRIVATE_WEBHOOKS: yes.describe('no, or yes to allow webhooks on private addresses, for development'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)
@@ -180,6 +185,8 @@ const settings = z.object(SETTINGS).check(({ value, issues }) => {
   // A key without its secret, or a secret without its key, is a mistake that S3 would report as a wrong secret.
   if (key === null && keySecret !== null) lack('AWS_ACCESS_KEY_ID')
   if (key !== null && keySecret === null) lack('AWS_SECRET_ACCESS_KEY')
+  if (value.SMTP_URL !== null && value.MAIL_FROM === null) lack('MAIL_FROM')
+  if (value.SMTP_URL === null && value.MAIL_FROM !== null) lack('SMTP_URL')
   if (value.REDIS_FOLDER !== null && value.REDIS_URL === null) lack('REDIS_URL') // ours is known
 })
 

@@ -21,6 +21,7 @@ const DERIVED: readonly string[] = [
   keys.SCHEDULES.slow,
   keys.EPOCH,
   keys.RELAY_LEASE,
+  keys.NOTICES_OWED, // the lists of the clients have them
   keys.CLOCK,
   keys.AUDIT_COPIED, // a restored log has another epoch, and so another folder
   keys.SEALS, // from the private store

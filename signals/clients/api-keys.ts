@@ -175,7 +175,7 @@ return 'ok'
  * Lua: suspends every webhook of a client that the key set; adds the destinations to a list. A record of an earlier release
  * does not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
  */
-const SUSPEND = `${WAKE}
+const SUSPEND = `${WAKE}${keys.NOTIFY}
 local function suspend_one(webhooks, destination, id, route)
   local url, by, at, suspended = unpack(redis.call('HMGET', webhook(destination), 'url', 'set_by', 'set_at', 'suspended'))
   local is_unknown = not by or not at
@@ -184,6 +184,7 @@ local function suspend_one(webhooks, destination, id, route)
   why = why .. ': confirm the address by PUT ' .. route .. ' with a live key'
   redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', why, 'suspended', '1')
   redis.call('SREM', webhooks, destination)
+  notify(destination, 'endpoint_disabled', id, why)
   revise(destination)
   wake(destination)
   return true

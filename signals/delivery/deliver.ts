@@ -12,10 +12,16 @@ import { type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/we
 import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
 import { RedisDownError } from '../redis/connect.ts'
 import type { Answered, OurFaultReason } from '../send/outcome.ts'
-import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS, type Waits } from '../send/policy.ts'
+import {
+  clampRetryAfter,
+  NOTICE_AFTER_MS,
+  nextRetryMs,
+  SUSPECT_AFTER_MS,
+  type Waits,
+} from '../send/policy.ts'
 import type { SendSignal } from '../send/send.ts'
 import { liveSecrets } from '../send/sign.ts'
-import { type Due, type Released, type Settlement, settle, type Taking, take } from './scripts.ts'
+import { type Cause, type Due, type Released, type Settlement, settle, type Taking, take } from './scripts.ts'
 
 export type DeliveryEvent =
   | {
@@ -250,12 +256,32 @@ function webhookAfter(
   if (lane === before && isSame(moved.condition, condition)) return { webhook: null, events: [] }
   const isBack = condition.breaker.kind === 'open' && outcome.kind === 'delivered'
   const hurries = isBack || moved.disabled !== null
-  const webhook = { condition: moved.condition, lane, disabledWhy: moved.disabled, hurries } as const
+  const notice = noticeOf(condition, moved, outcome, now())
+  const webhook = { condition: moved.condition, lane, disabledWhy: moved.disabled, hurries, notice } as const
   if (moved.disabled !== null)
     return { webhook, events: [{ kind: 'disabled', destination, why: moved.disabled }] }
   if (moved.alertMs === null) return { webhook, events: [] }
   return { webhook, events: [{ kind: 'failing', destination, forMs: moved.alertMs }] }
 }
+
+/** What the owner of the endpoint has to know of an attempt: each once in a row of failures. */
+function noticeOf(
+  { health: before }: Condition,
+  { condition, disabled }: ReturnType<typeof conditionAfter>,
+  outcome: Answered,
+  nowMs: number,
+): Cause | null {
+  if (disabled !== null) return { event: 'endpoint_disabled', reason: disabled }
+  const { alertedMs, failingSinceMs } = condition.health
+  const isAnHour = alertedMs >= NOTICE_AFTER_MS && before.alertedMs < NOTICE_AFTER_MS
+  if (!isAnHour || failingSinceMs === null || outcome.kind !== 'failed') return null
+  const minutes = Math.floor((nowMs - failingSinceMs) / MINUTE_MS)
+  const last = outcome.status ?? outcome.reason.replaceAll('_', ' ')
+  const reason = `no attempt has succeeded for ${minutes} minutes; the last one: ${last}`
+  return { event: 'endpoint_failing', reason }
+}
+
+const MINUTE_MS = 60_000
 
 const isSame = (after: Condition, before: Condition): boolean =>
   (isSound(after) && isSound(before)) || JSON.stringify(after) === JSON.stringify(before)

@@ -15,8 +15,10 @@ import {
 import { askRedis, type ConnectionOptions, connectRedis } from '../redis/connect.ts'
 import { RELAY_LEASE } from '../redis/keys.ts'
 import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
+import type { SendMail } from '../send/mail.ts'
 import { WAITS, type Waits } from '../send/policy.ts'
 import { createSender, createSendSignal } from '../send/send.ts'
+import { sendNotices } from '../subscribers/notices.ts'
 import { createFaults, type DeliveryParts } from './deliver.ts'
 import { FLIGHT_MS } from './scripts.ts'
 import { createWatchdog, startWorkers } from './workers.ts'
@@ -29,7 +31,14 @@ export type DeliveryOptions = Pick<DeliveryParts, 'box' | 'random' | 'newToken' 
     /** What all times of deliveries are by; default a clock of its own. */
     readonly steady?: SteadyClock
     /** How long a dead worker, a client left due by another process, or a dead relay goes unnoticed; shorter in tests. */
-    readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
+    readonly pace?: {
+      readonly flightMs: number
+      readonly pollEveryMs: number
+      readonly leaseMs?: number
+      readonly noticesEveryMs?: number
+    }
+    /** Sends notices by mail, if there is a server. */
+    readonly mail?: SendMail | null
     /** Default: WAITS. */
     readonly waits?: Waits
   }
@@ -46,6 +55,9 @@ const SETTLE_GRACE_MS = 1_000
 /** How often it is checked whether the workers are stuck. */
 const WATCH_EVERY_MS = 5_000
 
+/** After the last round of notices has ended. */
+const NOTICES_EVERY_MS = 5_000
+
 /** How often the clock of the machine is compared with that of Redis. */
 const CLOCK_EVERY_MS = 1_000
 
@@ -56,6 +68,7 @@ export async function startDelivery(options: DeliveryOptions) {
   const { parts, sender, readAfter, stopped, givenUp } = createParts(options, redis, steady)
   const workers = startWorkers(parts, clock.startTimer, pace?.pollEveryMs)
   const token = options.newToken()
+  const hasLease = async (): Promise<boolean> => (await askRedis(() => redis.get(RELAY_LEASE))) === token
   const relayParts: RelayParts = {
     ...parts,
     begin: workers.begin,
@@ -67,13 +80,17 @@ export async function startDelivery(options: DeliveryOptions) {
   const relay = runRelay(relayParts, waiting, stopped.signal, onError)
   const look = createWatchdog({ ...parts, ...workers, counts: () => dueCounts(redis, steady.now()) })
   const keepTime = createTimeKeeper(parts, clock.now, steady, wasOff)
+  const inform = async (): Promise<void> => {
+    if (await hasLease()) await sendNotices({ ...parts, sender, mail: options.mail ?? null })
+  }
   const stopTasks = [
+    repeat(parts, pace?.noticesEveryMs ?? NOTICES_EVERY_MS, inform, clock.startTimer),
     repeat(parts, WATCH_EVERY_MS, look, clock.startTimer),
     repeat(parts, CLOCK_EVERY_MS, keepTime, clock.startTimer),
   ]
   return {
     /** Whether the lease of the relay is ours. */
-    hasLease: async (): Promise<boolean> => (await askRedis(() => redis.get(RELAY_LEASE))) === token,
+    hasLease,
     /**
      * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
      */

@@ -6,7 +6,7 @@ import type { Destination } from '../outbox/destination.ts'
 import { type Attempt, type DeliveryState, type Lane, parseState } from '../outbox/outbox.ts'
 import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/records.ts'
 import { type Condition, probeAtMs } from '../outbox/webhook-condition.ts'
-import { ATTEMPTS_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import { ATTEMPTS_PREFIX, NOTIFY, WEBHOOKS } from '../redis/keys.ts'
 import { STRANDED } from '../redis/lease.ts'
 import { createSharedScript, rememberText } from '../redis/script.ts'
 
@@ -37,6 +37,9 @@ export type Released =
 
 export type Found = Due | Released
 
+/** What the owner of an endpoint gets a notice of. */
+export type Cause = { readonly event: 'endpoint_failing' | 'endpoint_disabled'; readonly reason: string }
+
 export type Settlement = {
   /** Null leaves the delivery as it is: there was no attempt. */
   readonly state: DeliveryState | null
@@ -50,6 +53,8 @@ export type Settlement = {
     readonly disabledWhy: string | null
     /** Deliveries that wait for a retry are due now: the receiver is back, or the webhook is disabled. */
     readonly hurries: boolean
+    /** Written in the same step. */
+    readonly notice?: Cause | null
   } | null
 }
 
@@ -100,6 +105,8 @@ const movedFields = (due: Due, moved: Settlement['webhook']) =>
     lane: moved.lane,
     disabled_why: moved.disabledWhy ?? '',
     hurries: moved.hurries ? '1' : '',
+    event: moved.notice?.event ?? '',
+    reason: moved.notice?.reason ?? '',
   }
 
 const jsonOr = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
@@ -213,7 +220,7 @@ const ATTEMPTS_KEPT = 40
  * if the state was still the one that was read: a resend begins another round. Idempotent. A late result, after
  * the lease ended, is written too: an acknowledgement settles the round, whatever the other worker got.
  */
-const SETTLE_SCRIPT = `${FIND}
+const SETTLE_SCRIPT = `${FIND}${NOTIFY}
 local webhooks = KEYS[1]
 
 local function note(attempts, attempt, is_first)
@@ -223,13 +230,14 @@ local function note(attempts, attempt, is_first)
 end
 
 local function move(destination, to)
-  local there = redis.call('HMGET', webhook(destination), 'url', 'condition')
+  local there = redis.call('HMGET', webhook(destination), 'url', 'condition', 'enabled')
   if there[1] ~= to.url or there[2] ~= to.was then return end -- it was set again meanwhile
   redis.call('HSET', webhook(destination), 'condition', to.condition, 'probe_at', to.probe_at, 'lane', to.lane)
   if to.disabled_why ~= '' then
     redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', to.disabled_why, 'probe_at', '')
     redis.call('SREM', webhooks, destination)
   end
+  if to.event ~= '' and there[3] == '1' then notify(destination, to.event, '', to.reason) end
   revise(destination)
 end
 

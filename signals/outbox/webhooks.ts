@@ -5,7 +5,15 @@ import { instantOrNull } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { assertId } from '../clients/clients.ts'
 import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
-import { clientKeysKey, endpointsKey, REVISE, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
+import {
+  clientKeysKey,
+  endpointsKey,
+  NOTIFY,
+  REVISE,
+  WEBHOOK_PREFIX,
+  WEBHOOKS,
+  webhookKey,
+} from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import type { WebhookSecret } from '../send/sign.ts'
 import {
@@ -174,9 +182,14 @@ const sealedHeaders = (box: SecretBox, destination: Destination, headers: Webhoo
 export const disableWebhook = (redis: Redis, destination: Destination, why: string): Promise<unknown> =>
   askAll(
     revising(redis, destination)
+      .eval(DISABLED_NOTICE, 1, webhookKey(destination), destination, why)
       .hset(webhookKey(destination), { enabled: '0', disabled_why: why })
       .srem(WEBHOOKS, destination),
   )
+
+const DISABLED_NOTICE = `${NOTIFY}
+if redis.call('HGET', KEYS[1], 'enabled') == '1' then notify(ARGV[1], 'endpoint_disabled', '', ARGV[2]) end
+`
 
 /**
  * Enables it with a clean record. What was missed is sent only if the operator resends it. Throws `conflict` if it is

@@ -67,6 +67,9 @@ export const DISABLE_AFTER_GONE = 2
 /** How long an endpoint has failed when the operator is alerted. */
 export const ALERT_AFTER_MS: readonly number[] = [5 * MINUTE, HOUR, 24 * HOUR, 48 * HOUR]
 
+/** One of them: then the owner of the endpoint gets a notice. */
+export const NOTICE_AFTER_MS = HOUR
+
 /** For name resolution, connection and TLS together. */
 export const CONNECT_TIMEOUT_MS = 3 * SECOND
 

@@ -5,28 +5,43 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { RandomBytes } from '../clients/token.ts'
 import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from './policy.ts'
 
-export type Delivery = {
+/** What is signed. */
+type Signed = {
   readonly body: Uint8Array
-  /** The `signal_id`: equal for every attempt, so that receivers can de-duplicate. */
+  /** The `signal_id`, or that of a notice: equal for every attempt, so that receivers can de-duplicate. */
   readonly id: string
+  readonly sentAtMs: number
+}
+
+export type Delivery = Signed & {
   readonly seq: number
   /** The previous number that this client may see, 0 for none. */
   readonly prevSeq: number
   /** From 1. */
   readonly attempt: number
-  readonly sentAtMs: number
 }
 
 const USER_AGENT = 'Highwater-Webhooks/1'
 
+/** The headers of a delivery: its signatures, and its place in the client's sequence. */
+export const signedHeaders = (
+  { seq, prevSeq, attempt, ...signed }: Delivery,
+  secrets: readonly string[],
+): Record<string, string> => ({
+  ...signatureHeaders(signed, secrets),
+  'x-signal-seq': String(seq),
+  'x-prev-seq': String(prevSeq),
+  'x-attempt': String(attempt),
+})
+
 /**
- * The headers of a delivery, signed with the live secrets, newest first. `X-Signature` is `sha256=` and the hex
+ * The headers of whatever is sent, signed with the live secrets, newest first. `X-Signature` is `sha256=` and the hex
  * HMAC-SHA256 of the raw body, keyed with the whole text of the newest secret, as GitHub does. `webhook-signature` is
  * that of Standard Webhooks, keyed with the 32 bytes after `whsec_`: one `v1,` per live secret, over id, time and
  * body.
  */
-export function signedHeaders(
-  { body, id, seq, prevSeq, attempt, sentAtMs }: Delivery,
+export function signatureHeaders(
+  { body, id, sentAtMs }: Signed,
   secrets: readonly string[],
 ): Record<string, string> {
   const all = secrets.map(secret => KEPT_KEYS.memo(secret))
@@ -42,9 +57,6 @@ export function signedHeaders(
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': all.map(({ standard }) => standardSignature(standard, prefix, body)).join(' '),
-    'x-signal-seq': String(seq),
-    'x-prev-seq': String(prevSeq),
-    'x-attempt': String(attempt),
     'x-sent-at': new Date(sentAtMs).toISOString(),
   }
 }

@@ -116,6 +116,9 @@ ${{ REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' }} -> REDIS_FOLDER: ex
 ${{ REDIS_FOLDER: '/var/lib/redis' }} -> REDIS_URL: expected the Redis of signals
 ${{ OPERATOR_TOKEN: 'HIDDEN' }} -> OPERATOR_TOKEN: expected the token of the operator, 32 characters or more
 ${{ SECRET_KEY: 'k1:HIDDEN' }} -> SECRET_KEY: expected a key ring
+${{ SMTP_URL: 'http://user:HIDDEN@mail', MAIL_FROM: 'a@example.org' }} -> SMTP_URL: expected the mail server of notices
+${{ SMTP_URL: 'smtps://user:HIDDEN@mail' }} -> MAIL_FROM: expected the sender of these mails
+${{ MAIL_FROM: 'a@example.org' }} -> SMTP_URL: expected the mail server of notices
 ${{ ALERT_URL: 'ftp://HIDDEN' }} -> ALERT_URL: expected an address`)(
   'the environment %j is refused, and nothing that may be a secret is printed',
   (env, message) => {
