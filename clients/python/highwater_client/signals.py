@@ -11,6 +11,7 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, Sequence
+from urllib.parse import quote, urlencode
 
 from .seals import Read, check_seals
 from .transport import Answer, HighwaterError, Transport, replace
@@ -48,6 +49,56 @@ class Signals:
     def head(self) -> dict[str, Any]:
         """`seq` of your newest signal, and `epoch`, which names this history of the log."""
         return dict(self._transport.get("/v1/signals/head").json()["data"])
+
+    def endpoints(self) -> list[dict[str, Any]]:
+        """Your endpoints, `default` first: health, settings, and what they are owed."""
+        return list(self._ask("GET", "/v1/endpoints"))
+
+    def set_endpoint(self, name: str, url: str, **more: Any) -> dict[str, Any]:
+        """Sets an endpoint if its address acknowledges a signed test; `more` may have `secret` and `headers`. The answer has the
+        secret if it was made there."""
+        return dict(self._ask("PUT", _endpoint(name), {"url": url, **more}))
+
+    def change_endpoint(self, name: str, **changes: Any) -> dict[str, Any]:
+        """Sets `paused`, `filter`, `headers` and `expire_entries_after_s`; what is left out stays as it is."""
+        return dict(self._ask("PATCH", _endpoint(name), changes))
+
+    def remove_endpoint(self, name: str) -> None:
+        """Nothing more is sent there."""
+        self._ask("DELETE", _endpoint(name))
+
+    def rotate_secret(self, name: str, **overlap: float) -> dict[str, Any]:
+        """Makes a new secret, which only this answer shows; the old one also signs for a day, or for `overlap_hours`."""
+        return dict(self._ask("POST", _endpoint(name) + "/rotate", overlap))
+
+    def test_endpoint(self, name: str) -> dict[str, Any]:
+        """Fires a test signal to one endpoint, and gives its number."""
+        return dict(self._ask("POST", _endpoint(name) + "/test"))
+
+    def deliveries(self, **query: Any) -> Iterator[dict[str, Any]]:
+        """The deliveries to your endpoints, newest first, page by page: end it when you have enough. `query` may have `endpoint`,
+        `alias`, `status`, `fired_from`, `fired_to`, `seq`, `before`, `limit`."""
+        path: str | None = f"/v1/deliveries?{urlencode(query)}".rstrip("?")
+        while path is not None:
+            answer = self._transport.get(path).json()
+            yield from answer["data"]
+            path = answer["links"].get("next")
+
+    def delivery(self, seq: int) -> dict[str, Any]:
+        """What became of a signal at each endpoint, its attempts, and why it was not sent if it was not."""
+        return dict(self._ask("GET", f"/v1/deliveries/{seq}"))
+
+    def resend(self, start: int, end: int | None = None, **more: Any) -> dict[str, Any]:
+        """Sends the signals from one number to another again, to `endpoint` or all; `more` may have `only`, `fired_from`, and
+        `dry_run=True`, with which they are only counted."""
+        return dict(self._ask("POST", "/v1/resend", {"from": start, **({} if end is None else {"to": end}), **more}))
+
+    def notices(self) -> list[dict[str, Any]]:
+        """What your account needs attention for, newest first."""
+        return list(self._ask("GET", "/v1/notices"))
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        return self._transport.send(method, path, body).json()["data"]
 
     def signals(self, since: int = 0, *, poll: float | None = None, page: int = 1000) -> Iterator[dict[str, Any]]:
         """Every signal after the number `since`, ascending by `seq` and each once, whatever a webhook missed.
@@ -131,6 +182,10 @@ class Signals:
         history = Transport("history", base, self._transport.timeout, self._transport.retries)
         pulled = [row for row in receipts if row["seq"] <= self._last]  # a later one is checked when its signal is here
         return pulled, dict(self._delivered), lambda name: find(history, f"/v1/seals/{name}")
+
+
+def _endpoint(name: str) -> str:
+    return f"/v1/endpoints/{quote(name, safe='')}"
 
 
 def _texts_of(page: Answer) -> Iterator[str]:

@@ -1,5 +1,5 @@
 // Deliveries of the service to a webhook, verified with Web Crypto, which every runtime has.
-import type { Signal } from './generated/signals.ts'
+import type { Notice, Signal } from './generated/signals.ts'
 import { HighwaterError, parse } from './highwater-error.ts'
 import { fromBase64 } from './requests.ts'
 
@@ -14,10 +14,6 @@ export type VerifyOptions = {
   /** Gets a signed notice before it is refused. */
   readonly onNotice?: (notice: Notice) => unknown
 }
-
-/** What an owner of endpoints has to know: `endpoint_failing`, `endpoint_disabled`, `key_expiring`. */
-export type Notice = Readonly<Record<'event' | 'at' | 'reason', string>> &
-  Readonly<Record<'endpoint' | 'key_id', string | null>>
 
 /** A delivery that the service signed. If the signal `prevSeq` was not processed (0 for none), pull. */
 export type Delivery = { readonly signal: Signal; readonly prevSeq: number }
