@@ -19,28 +19,35 @@ type Part = {
   readonly anyOf?: readonly Part[]
 }
 
+type Body = { readonly content: { readonly 'application/json': { readonly schema: Part } } }
+
 type Operation = {
   readonly operationId: string
   readonly summary: string
   readonly parameters: readonly { name: string; in: string; description: string; schema: Part }[]
-  readonly responses: {
-    readonly 200: { readonly content: { readonly 'application/json': { schema: Part } } }
-  }
+  readonly requestBody?: Body
+  readonly responses: { readonly 200?: Body; readonly 201?: Body }
 }
 
 type Document = {
   readonly openapi: string
   readonly info: Part
-  readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Part>> }
 }
+
+/** Routes of the endpoints of a client and of what is sent to them. */
+const SELF_SERVICE = [
+  ...['endpoints', 'put_endpoint', 'patch_endpoint', 'delete_endpoint', 'rotate_endpoint', 'test_endpoint'],
+  ...['deliveries', 'delivery', 'resend', 'notices'],
+]
 
 export async function clientTypes() {
   const [history, signals] = [await historyDocument(''), signalsDocument('')]
   const ids = DATASET_ROUTES.map(({ id }) => id)
   return {
     history: await typesOf(history as Document, [...ids, 'version']),
-    signals: await typesOf(signals as Document, ['whoami', 'head', 'history', 'seals']),
+    signals: await typesOf(signals as Document, [...['whoami', 'head', 'history', 'seals'], ...SELF_SERVICE]),
   }
 }
 
@@ -60,7 +67,7 @@ async function typesOf(document: Document, ids: readonly string[]): Promise<stri
 
 /** A document with a named schema for the query and for the answer of each operation. */
 function reduced({ openapi, info, paths, components }: Document, ids: readonly string[]) {
-  const all = Object.values(paths).flatMap(({ get }) => get ?? [])
+  const all = Object.values(paths).flatMap(methods => Object.values(methods))
   const operations = ids.map(id => all.find(({ operationId }) => operationId === id)!)
   const own = Object.fromEntries(operations.flatMap(namedSchemas))
   const named = [...Object.keys(own), 'Error'].map(name => {
@@ -72,14 +79,23 @@ function reduced({ openapi, info, paths, components }: Document, ids: readonly s
   return { openapi, info, paths: Object.fromEntries(named), components: { schemas } }
 }
 
-function namedSchemas({ operationId: id, summary, parameters, responses }: Operation): [string, Part][] {
-  const name = id.charAt(0).toUpperCase() + id.slice(1)
+function namedSchemas({
+  operationId: id,
+  summary,
+  parameters,
+  requestBody,
+  responses,
+}: Operation): [string, Part][] {
+  const name = id.replaceAll(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase())
   const chosen = parameters.filter(each => each.in === 'query' && !FIXED.includes(each.name))
   const fields = chosen.map(({ name: field, description, schema }) => [field, { description, ...schema }])
   const query = { type: 'object', properties: Object.fromEntries(fields) }
-  const { schema } = responses[200].content['application/json']
+  const { schema } = (responses[200] ?? responses[201]!).content['application/json']
   const answer: [string, Part] = [`${name}Answer`, { description: `${summary}.`, ...schema }]
-  return chosen.length === 0 ? [answer] : [[`${name}Query`, query], answer]
+  const body: [string, Part][] = requestBody
+    ? [[`${name}Body`, requestBody.content['application/json'].schema]]
+    : []
+  return [...(chosen.length === 0 ? [] : [[`${name}Query`, query] satisfies [string, Part]]), ...body, answer]
 }
 
 /** The generator reads what is said of a field only outside of its alternatives. */

@@ -58,9 +58,10 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers['Content-Length']))
         try:
             signal = verify_webhook(self.headers, body, os.environ['WEBHOOK_SECRET'])
-        except HighwaterError:
-            signal = None
-        self.send_response(401 if signal is None else 204)
+            status = 204
+        except HighwaterError as error:  # 401, or 204 for a notice, which is no signal
+            signal, status = None, error.status
+        self.send_response(status)
         self.end_headers()
         if signal:
             print(signal['seq'], signal['alias'], signal['action'], flush=True)
@@ -68,7 +69,7 @@ class Receiver(BaseHTTPRequestHandler):
 HTTPServer(('127.0.0.1', 9000), Receiver).serve_forever()`,
   ts: `import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { verifyWebhook } from 'highwater-client'
+import { HighwaterError, verifyWebhook } from 'highwater-client'
 
 createServer(async (request, response) => {
   try {
@@ -76,8 +77,9 @@ createServer(async (request, response) => {
     const { signal } = await verifyWebhook(request.headers, body, process.env.WEBHOOK_SECRET ?? '')
     response.writeHead(204).end()
     console.log(signal.seq, signal.alias, signal.action)
-  } catch {
-    response.writeHead(401).end()
+  } catch (error) {
+    const status = error instanceof HighwaterError ? error.status : null // 401, or 204 for a notice, which is no signal
+    response.writeHead(status ?? 401).end()
   }
 }).listen(9000, '127.0.0.1')`,
 }

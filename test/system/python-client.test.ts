@@ -133,7 +133,8 @@ print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '4'}, del
 print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '0'}, delivery['body'].encode(), '${signals.deliveries.new}', 0)])
 `
     const { code, stdout, stderr } = await python(['-c', script + receive])
-    expect([code, stderr, stdout]).toEqual([0, '', `${blocks('text').join('')}[3, 4, 5]\n[1]\n`])
+    // The last is the test of the endpoint that the page sets.
+    expect([code, stderr, stdout]).toEqual([0, '', `${blocks('text').join('')}[3, 4, 5, 6]\n[1]\n`])
   })
 })
 
@@ -206,6 +207,7 @@ async function signalsService() {
     ...{ plain: sign([fresh!]), rotated: sign([fresh!, old!]) },
     ...{ stale: sign([fresh!], 3_600_000), early: sign([fresh!], -3_600_000) },
     strange: sign([fresh!], 0, '{"seq":"7"}'),
+    notice: sign([fresh!], 0, '{"event":"endpoint_failing","endpoint":"backup"}'),
   }
   return { url: service.url, token: service.token, deliveries }
 }

@@ -10,7 +10,8 @@ import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
+from urllib.parse import quote, urlencode
 
 from .seals import Read, check_seals
 from .transport import Answer, HighwaterError, Transport, replace
@@ -49,12 +50,63 @@ class Signals:
         """`seq` of your newest signal, and `epoch`, which names this history of the log."""
         return dict(self._transport.get("/v1/signals/head").json()["data"])
 
+    def endpoints(self) -> list[dict[str, Any]]:
+        """Your endpoints, `default` first: health, settings, and what they are owed."""
+        return list(self._ask("GET", "/v1/endpoints"))
+
+    def set_endpoint(self, name: str, url: str, **more: Any) -> dict[str, Any]:
+        """Sets an endpoint if its address acknowledges a signed test; `more` may have `secret` and `headers`. The answer has the
+        secret if it was made there."""
+        return dict(self._ask("PUT", _endpoint(name), {"url": url, **more}))
+
+    def change_endpoint(self, name: str, **changes: Any) -> dict[str, Any]:
+        """Sets `paused`, `filter`, `headers` and `expire_entries_after_s`; what is left out stays as it is."""
+        return dict(self._ask("PATCH", _endpoint(name), changes))
+
+    def remove_endpoint(self, name: str) -> None:
+        """Nothing more is sent there."""
+        self._ask("DELETE", _endpoint(name))
+
+    def rotate_secret(self, name: str, **overlap: float) -> dict[str, Any]:
+        """Makes a new secret, which only this answer shows; the old one also signs for a day, or for `overlap_hours`."""
+        return dict(self._ask("POST", _endpoint(name) + "/rotate", overlap))
+
+    def test_endpoint(self, name: str) -> dict[str, Any]:
+        """Fires a test signal to one endpoint, and gives its number."""
+        return dict(self._ask("POST", _endpoint(name) + "/test"))
+
+    def deliveries(self, **query: Any) -> Iterator[dict[str, Any]]:
+        """The deliveries to your endpoints, newest first, page by page: end it when you have enough. `query` may have `endpoint`,
+        `alias`, `status`, `fired_from`, `fired_to`, `seq`, `before`, `limit`."""
+        path: str | None = f"/v1/deliveries?{urlencode(query)}".rstrip("?")
+        while path is not None:
+            answer = self._transport.get(path).json()
+            yield from answer["data"]
+            path = answer["links"].get("next")
+
+    def delivery(self, seq: int) -> dict[str, Any]:
+        """What became of a signal at each endpoint, its attempts, and why it was not sent if it was not."""
+        return dict(self._ask("GET", f"/v1/deliveries/{seq}"))
+
+    def resend(self, start: int, end: int | None = None, **more: Any) -> dict[str, Any]:
+        """Sends the signals from one number to another again, to `endpoint` or all; `more` may have `only`, `fired_from`, and
+        `dry_run=True`, with which they are only counted."""
+        return dict(self._ask("POST", "/v1/resend", {"from": start, **({} if end is None else {"to": end}), **more}))
+
+    def notices(self) -> list[dict[str, Any]]:
+        """What your account needs attention for, newest first."""
+        return list(self._ask("GET", "/v1/notices"))
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        return self._transport.send(method, path, body).json()["data"]
+
     def signals(self, since: int = 0, *, poll: float | None = None, page: int = 1000) -> Iterator[dict[str, Any]]:
         """Every signal after the number `since`, ascending by `seq` and each once, whatever a webhook missed.
 
         It ends after the newest signal, or pulls again every `poll` seconds for ever, `page` signals per request. A new
         epoch means that the log was restored: everything after `since` is pulled again, and the signals that this
-        iterator has passed are left out. If it raises, begin again after the last number that you processed. With `poll` it
+        iterator has passed are left out. `expired` names the endpoints that an entry was too old to be sent
+        to. If it raises, begin again after the last number that you processed. With `poll` it
         also calls check_seals() at first and every 12 minutes, on a thread: `seal_mismatch` is raised, any other error is a
         warning.
         """
@@ -68,6 +120,7 @@ class Signals:
             while path is not None:
                 page_of = self._transport.get(path)
                 answer = page_of.json()
+                expired = {row["seq"]: row["endpoints"] for row in answer.get("meta", {}).get("expired", ())}
                 for signal, text in zip(answer["data"], _texts_of(page_of)):
                     last = signal["seq"]
                     if self._seals:
@@ -75,7 +128,7 @@ class Signals:
                     self._last = last
                     if signal["signal_id"] not in passed:
                         passed.add(signal["signal_id"])
-                        yield signal
+                        yield {**signal, "expired": expired[last]} if last in expired else signal
                 path = answer["links"].get("next")
             if poll is None:
                 return
@@ -131,6 +184,10 @@ class Signals:
         return pulled, dict(self._delivered), lambda name: find(history, f"/v1/seals/{name}")
 
 
+def _endpoint(name: str) -> str:
+    return f"/v1/endpoints/{quote(name, safe='')}"
+
+
 def _texts_of(page: Answer) -> Iterator[str]:
     """The exact text of each row: serialised again it may differ."""
     text, decode = page.body.decode(), json.JSONDecoder().raw_decode
@@ -143,14 +200,19 @@ def _texts_of(page: Answer) -> Iterator[str]:
 
 
 def verify_webhook(
-    headers: Mapping[str, str], body: bytes, secret: str | Sequence[str], *, tolerance: float = 300
+    headers: Mapping[str, str],
+    body: bytes,
+    secret: str | Sequence[str],
+    *,
+    tolerance: float = 300,
+    on_notice: Callable[[dict[str, Any]], Any] | None = None,
 ) -> dict[str, Any]:
     """The signal of a delivery, after its `webhook-signature` and its time are checked.
 
     `body` is the raw bytes, `secret` that of your webhook; while you change it, the new one and the old one. Raises
     HighwaterError `bad_signature` if no secret has signed it, or if its time differs by more than `tolerance` seconds,
-    as that of a delivery which somebody recorded and sends again, and `bad_request` if what was signed is no signal:
-    `status` is what to answer.
+    as that of a delivery which somebody recorded and sends again, `notice` if it is a notice, which is no signal and has no
+    number, after `on_notice` got it, and `bad_request` for any other body: `status` is what to answer.
     """
     given = {name.lower(): value for name, value in headers.items()}
     sent, signatures = given.get("webhook-timestamp", ""), given.get("webhook-signature", "").encode().split()
@@ -162,10 +224,16 @@ def verify_webhook(
     if abs(time.time() - int(sent)) > tolerance:
         reason = f"the delivery was signed at {sent}, which differs from this clock by more than {tolerance} s"
         raise HighwaterError("bad_signature", reason, 401)
-    with suppress(ValueError, LookupError, TypeError):
-        signal: dict[str, Any] = json.loads(body)
-        if isinstance(signal["signal_id"], str) and isinstance(signal["seq"], int):
-            return signal
+    fields: dict[str, Any] = {}
+    with suppress(ValueError, TypeError):
+        fields = dict(**json.loads(body))
+    if isinstance(fields.get("signal_id"), str) and isinstance(fields.get("seq"), int):
+        return fields
+    if isinstance(fields.get("event"), str) and "seq" not in fields:
+        if on_notice:
+            on_notice(fields)
+        reason = f"a notice, {fields['event']}, and no signal: nothing is to be done for it"
+        raise HighwaterError("notice", reason, 204)
     raise HighwaterError("bad_request", "the body of the delivery is not a signal", 400)
 
 

@@ -64,6 +64,8 @@ class Answer:
 
 class _SameOrigin(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, req, fp, code, msg, headers, newurl):  # type: ignore[no-untyped-def]
+        if req.get_method() != "GET":
+            return None  # it would be repeated as GET
         if urlsplit(newurl)[:2] == urlsplit(req.full_url)[:2]:  # a key is sent to no other server
             return super().redirect_request(req, fp, code, msg, headers, newurl)
         message = f"{req.full_url} redirects to another origin, {newurl}: use that address if you trust it"
@@ -71,7 +73,7 @@ class _SameOrigin(urllib.request.HTTPRedirectHandler):
 
 
 class Transport:
-    """GET requests to one service, "history" or "signals". An attempt that may succeed later is repeated `retries` times."""
+    """Requests to one service, "history" or "signals". An attempt that may succeed later is repeated `retries` times."""
 
     def __init__(self, service: str, base: str, timeout: float, retries: int, headers: Mapping[str, str] = {}) -> None:
         self.service, self.base, self.timeout, self.retries = service, base.rstrip("/"), timeout, retries
@@ -82,21 +84,29 @@ class Transport:
 
     def get(self, path: str) -> Answer:
         """The answer at a path, which begins with a slash. Raises HighwaterError for everything but success."""
-        attempt = 0
+        return self.send("GET", path)
+
+    def send(self, method: str, path: str, body: Any = None) -> Answer:
+        """The same by another method. A change is repeated only if it was refused with 429: without an answer it may be done."""
+        attempt, passing = 0, PASSING if method == "GET" else (429,)
+        data = None if body is None else json.dumps(body).encode()
+        headers = self.headers if data is None else {**self.headers, "Content-Type": "application/json"}
         while True:
             wait = 0.5 * 2**attempt
             try:
-                request = urllib.request.Request(self.base + path, headers=self.headers)
+                request = urllib.request.Request(self.base + path, data, headers, method=method)
                 with self.opener.open(request, timeout=self.timeout) as got:
                     return Answer({name.lower(): value for name, value in got.headers.items()}, _decoded(got))
             except urllib.error.HTTPError as refusal:
                 error = self._error_of(refusal)
                 after = refusal.headers.get("Retry-After", "")
                 wait = float(after) if after.isdigit() else wait
-                if refusal.code not in PASSING or wait > MOST_WAIT_SECONDS:
+                if refusal.code not in passing or wait > MOST_WAIT_SECONDS:
                     raise error from None
             except CUT as failure:
                 error = HighwaterError("unreachable", f"no whole answer from {self.base + path}: {failure}")
+                if method != "GET":
+                    raise error from None
             if attempt >= self.retries:
                 raise error from None
             attempt += 1

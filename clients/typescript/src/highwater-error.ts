@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'not_verified'
   | 'cryptography_missing'
   | 'bad_signature'
+  | 'notice'
   | 'seal_mismatch'
 
 /** What the service lists beside the message, or the faults that `verify()` found. */

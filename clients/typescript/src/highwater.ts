@@ -5,6 +5,7 @@ import {
   type CallOptions,
   type ClientOptions,
   createTransport,
+  queryOf,
   type Read,
   type Transport,
 } from './requests.ts'
@@ -43,7 +44,7 @@ export const Highwater = {
 
 function bookAt(version: string, transport: Transport) {
   const { read } = transport
-  const ask: Ask = (path, query, options) => read(pinned(version, path) + textOf(query), options)
+  const ask: Ask = (path, query, options) => read(pinned(version, path) + queryOf(query), options)
   return {
     /** The version, a UTC instant: `2026-07-01T00:15:00Z`. Open it again to get the same numbers. */
     version,
@@ -122,15 +123,6 @@ type Ask = <Answer>(path: string, query?: object, options?: CallOptions) => Prom
 /** An address of a version, which takes its instant without punctuation. */
 const pinned = (version: string, path: string): string =>
   `/v1/snapshots/${encodeURIComponent(version.replaceAll(/[-:]/g, ''))}/${path}`
-
-/** `?from=2025-01-01&risk_pct=0.01`: sorted, so that equal questions have one address. */
-function textOf(query: object = {}): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined) parameters.set(name, String(value))
-  parameters.sort()
-  return parameters.size === 0 ? '' : `?${parameters}`
-}
 
 async function versionOf(read: Read, { version, asOf, ...options }: OpenOptions): Promise<string> {
   if (version === undefined && asOf === undefined) return newestVersion(read, options)

@@ -43,20 +43,29 @@ export function createTransport(
     throw new TypeError(`expected the address of a service without /v1, as https://a.example, got '${base}'`)
   const cache = createAnswerCache(cachedCharacters)
 
-  /** An answer past the cache, unchecked; with `etag` no bytes if it is still the same. */
-  async function request(path: string, { signal }: CallOptions = {}, etag?: string) {
-    const headers = { ...init.headers, ...(etag && REVALIDATES ? { 'if-none-match': etag } : {}) }
+  /** An answer past the cache, unchecked; with `etag` no bytes if it is still the same. A `change` is repeated only if it was refused with 429. */
+  async function request(path: string, { signal }: CallOptions = {}, etag?: string, change?: RequestInit) {
+    const headers = {
+      ...{ ...init.headers, ...change?.headers },
+      ...(etag && REVALIDATES ? { 'if-none-match': etag } : {}),
+    }
+    const passing = change ? [429] : [429, 503]
     const lost = (error: Error & { readonly cause?: Partial<Error> }): never => {
       if (signal?.aborted) throw error
       const reason = error.cause?.message || error.message // Node gives it as the cause
       throw new HighwaterError('unreachable', `no whole answer from ${root}${path}: ${reason}`)
     }
     for (let nth = 1; ; nth++) {
-      const response = await fetch(root + path, { ...init, headers, signal: signal ?? null }).catch(lost)
+      const response = await fetch(root + path, {
+        ...init,
+        ...change,
+        headers,
+        signal: signal ?? null,
+      }).catch(lost)
       const bytes = new Uint8Array(await response.arrayBuffer().catch(lost))
       if (response.ok || (response.status === 304 && etag)) return { response, bytes }
       const seconds = secondsToWait(response.headers.get('retry-after'), nth)
-      if (![429, 503].includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
+      if (!passing.includes(response.status) || nth >= attempts || seconds > longestWaitSeconds)
         throw toError(service, root, path, response, textOf(bytes))
       await wait(seconds, signal)
     }
@@ -68,20 +77,45 @@ export function createTransport(
     if (kept?.isImmutable) return [JSON.parse(kept.text), kept.text]
     const { response, bytes } = await request(path, options, kept?.etag)
     if (kept && response.status === 304) return [JSON.parse(kept.text), kept.text]
+    const [answer, text] = await checked<Answer>(path, response, bytes)
+    cache.set(path, response, text)
+    return [answer, text]
+  }
+
+  /** Changes something, once: if no answer comes, it may have been done. */
+  async function send<Answer>(method: string, path: string, body?: object, options?: CallOptions) {
+    const json = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const { response, bytes } = await request(path, options, undefined, { method, ...json })
+    return (await checked<Answer>(path, response, bytes))[0]
+  }
+
+  async function checked<Answer>(
+    path: string,
+    response: Response,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<[Answer, string]> {
     if (!(await isWhole(response, bytes)))
       throw new HighwaterError('damaged', `${root}${path} was altered on its way: it has another checksum`)
     const text = textOf(bytes)
     const answer = parse(text) ?? undefined // null is no answer
     if (answer === undefined) throw toError(service, root, path, response, text)
     if (!isOf(service, answer as object)) throw wrongService(service, root, response.status)
-    cache.set(path, response, text)
     return [answer as Answer, text] // the shape that the service documents
   }
 
   const read = async <Answer>(path: string, options?: CallOptions): Promise<Answer> =>
     (await readText<Answer>(path, options))[0]
 
-  return { read, readText, request, cache }
+  return { read, readText, request, send, cache }
+}
+
+/** `?from=2025-01-01&risk_pct=0.01`: sorted, so that equal questions have one address. */
+export function queryOf(query: object = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) parameters.set(name, String(value))
+  parameters.sort()
+  return parameters.size === 0 ? '' : `?${parameters}`
 }
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

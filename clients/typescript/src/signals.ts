@@ -1,14 +1,14 @@
 // Live signals, for clients of the signals service.
-import type {
-  HeadAnswer,
-  HistoryAnswer,
-  Receipt,
-  SealsAnswer,
-  Signal,
-  WhoamiAnswer,
-} from './generated/signals.ts'
+import type * as Wire from './generated/signals.ts'
 import { HighwaterError } from './highwater-error.ts'
-import { type CallOptions, type ClientOptions, createTransport, type Transport, wait } from './requests.ts'
+import {
+  type CallOptions,
+  type ClientOptions,
+  createTransport,
+  queryOf,
+  type Transport,
+  wait,
+} from './requests.ts'
 import { checkSeals, fail, type SealState } from './seals.ts'
 import { nullIfMissing } from './verify.ts'
 
@@ -25,6 +25,9 @@ export type SignalsOptions = CallOptions & {
   /** Looks for new signals again after so many seconds, until it is aborted. Without it the signals end with the log. */
   readonly everySeconds?: number
 }
+
+/** `expired` names the endpoints that an entry was not sent to because it was too old. A `flat` never expires. */
+export type PulledSignal = Wire.Signal & { readonly expired?: readonly string[] }
 
 /** How seals are checked. */
 export type SealsOptions = {
@@ -60,13 +63,71 @@ export class HighwaterSignals {
   }
 
   /** The client of the key, its status and the strategies whose signals it gets. */
-  whoami(options?: CallOptions): Promise<WhoamiAnswer> {
+  whoami(options?: CallOptions): Promise<Wire.WhoamiAnswer> {
     return this.#transport.read('/v1/whoami', options)
   }
 
   /** The end of the log: the number of the newest signal, and the epoch. */
-  head(options?: CallOptions): Promise<HeadAnswer> {
+  head(options?: CallOptions): Promise<Wire.HeadAnswer> {
     return this.#transport.read('/v1/signals/head', options)
+  }
+
+  /** Your endpoints, `default` first: health, settings, and what they are owed. */
+  endpoints(options?: CallOptions): Promise<Wire.EndpointsAnswer> {
+    return this.#transport.read('/v1/endpoints', options)
+  }
+
+  /** Sets an endpoint if its address acknowledges a signed test. The answer has the secret if it was made there. */
+  setEndpoint(name: string, body: Wire.EndpointRequest, options?: CallOptions) {
+    return this.#transport.send<Wire.PutEndpointAnswer>('PUT', endpoint(name), body, options)
+  }
+
+  /** Pauses an endpoint, and sets its filter, headers and expiry; what is left out stays as it is. */
+  changeEndpoint(name: string, body: Wire.EndpointChange, options?: CallOptions) {
+    return this.#transport.send<Wire.PatchEndpointAnswer>('PATCH', endpoint(name), body, options)
+  }
+
+  /** Nothing more is sent there. */
+  async removeEndpoint(name: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', endpoint(name), undefined, options)
+  }
+
+  /** Makes a new secret, which only this answer shows; the old one also signs for a day, or for `overlap_hours`. */
+  rotateSecret(name: string, body: Wire.RotationRequest = {}, options?: CallOptions) {
+    return this.#transport.send<Wire.RotateEndpointAnswer>('POST', endpoint(name, '/rotate'), body, options)
+  }
+
+  /** Fires a test signal to one endpoint, and gives its number. */
+  testEndpoint(name: string, options?: CallOptions) {
+    return this.#transport.send<Wire.TestEndpointAnswer>('POST', endpoint(name, '/test'), undefined, options)
+  }
+
+  /** The deliveries to your endpoints, newest first, page by page: end it when you have enough. */
+  async *deliveries(
+    query: Wire.DeliveriesQuery = {},
+    options?: CallOptions,
+  ): AsyncGenerator<Wire.OwnDelivery, void> {
+    let path: string | undefined = `/v1/deliveries${queryOf(query)}`
+    while (path !== undefined) {
+      const { data, links }: Wire.DeliveriesAnswer = await this.#transport.read(path, options)
+      yield* data
+      path = links.next
+    }
+  }
+
+  /** What became of a signal at each endpoint, its attempts, and why it was not sent if it was not. */
+  delivery(seq: number, options?: CallOptions): Promise<Wire.DeliveryAnswer> {
+    return this.#transport.read(`/v1/deliveries/${seq}`, options)
+  }
+
+  /** Sends signals again, to one endpoint or all; with `dry_run` they are only counted. */
+  resend(body: Wire.ResendRequest, options?: CallOptions) {
+    return this.#transport.send<Wire.ResendAnswer>('POST', '/v1/resend', body, options)
+  }
+
+  /** What your account needs attention for, newest first. */
+  notices(options?: CallOptions): Promise<Wire.NoticesAnswer> {
+    return this.#transport.read('/v1/notices', options)
   }
 
   /**
@@ -75,7 +136,7 @@ export class HighwaterSignals {
    * everything after `since` is pulled again, and what was not yielded before is yielded. If it looks again it also calls
    * `checkSeals()` at first and every 12 minutes, and throws `seal_mismatch`.
    */
-  async *signals({ since, everySeconds, ...options }: SignalsOptions): AsyncGenerator<Signal, void> {
+  async *signals({ since, everySeconds, ...options }: SignalsOptions): AsyncGenerator<PulledSignal, void> {
     const yielded = new Set<string>()
     let [last, epoch] = [since, '']
     this.#last = since
@@ -118,11 +179,11 @@ export class HighwaterSignals {
 
   async #check(state: SealState, options: CallOptions): Promise<SealState> {
     if (state.fault !== undefined) fail(state.fault)
-    const receipts: Receipt[] = []
+    const receipts: Wire.Receipt[] = []
     let base = this.#seals?.history
     let path: string | undefined = `/v1/signals/seals?since=${state.checked_seq}`
     while (path !== undefined) {
-      const { data, links }: SealsAnswer = await this.#transport.read(path, options)
+      const { data, links }: Wire.SealsAnswer = await this.#transport.read(path, options)
       receipts.push(...data.filter(({ seq }) => seq <= this.#last)) // a later one is checked when its signal is here
       path = links.next
       base ??= links.seals?.replace('/v1/seals/', '')
@@ -147,20 +208,24 @@ export class HighwaterSignals {
     this.checkSeals(options).then(end, end)
   }
 
-  async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<Signal, void> {
+  async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<PulledSignal, void> {
     let path = last < newest ? `/v1/signals/history?since=${last}&limit=${PAGE}` : undefined
     while (path !== undefined) {
-      const [{ data, links }, text] = await this.#transport.readText<HistoryAnswer>(path, options)
+      const [{ data, meta, links }, text] = await this.#transport.readText<Wire.HistoryAnswer>(path, options)
       const texts = rowsOf(text)
+      const expired = new Map(meta?.expired?.map(({ seq, endpoints }) => [seq, endpoints]))
       for (const [i, signal] of data.entries()) {
         if (this.#seals) this.#delivered.set(signal.seq, texts[i] ?? '')
         this.#last = signal.seq
-        yield signal
+        const endpoints = expired.get(signal.seq)
+        yield endpoints === undefined ? signal : { ...signal, expired: endpoints }
       }
       path = links.next
     }
   }
 }
+
+const endpoint = (name: string, action = '') => `/v1/endpoints/${encodeURIComponent(name)}${action}`
 
 /** The exact text of each row of an answer: serialised again it may differ. */
 function rowsOf(answer: string): string[] {

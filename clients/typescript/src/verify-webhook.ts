@@ -1,5 +1,5 @@
 // Deliveries of the service to a webhook, verified with Web Crypto, which every runtime has.
-import type { Signal } from './generated/signals.ts'
+import type { Notice, Signal } from './generated/signals.ts'
 import { HighwaterError, parse } from './highwater-error.ts'
 import { fromBase64 } from './requests.ts'
 
@@ -11,6 +11,8 @@ export type VerifyOptions = {
   readonly toleranceSeconds?: number
   /** Epoch milliseconds; the clock of the machine by default. */
   readonly nowMs?: number
+  /** Gets a signed notice before it is refused. */
+  readonly onNotice?: (notice: Notice) => unknown
 }
 
 /** A delivery that the service signed. If the signal `prevSeq` was not processed (0 for none), pull. */
@@ -22,14 +24,14 @@ const MOST_SIGNATURES = 8
 /**
  * Verifies a delivery by `webhook-signature` and `webhook-timestamp`, and gives its signal. `body` is the raw body, because
  * serialising parsed JSON changes bytes. While the secret is being changed, give both secrets. Throws `HighwaterError` with
- * `bad_signature` (status 401) if no secret signed it or its time is too far from now, and `bad_request` (status 400) if a
- * signed body is no signal. Throws `TypeError` for a secret of another form.
+ * `bad_signature` (status 401) if no secret signed it or its time is too far from now, `notice` (status 204) if it is a notice, which
+ * is no signal and has no number, and `bad_request` (status 400) for any other body. Throws `TypeError` for a secret of another form.
  */
 export async function verifyWebhook(
   headers: WebhookHeaders,
   body: Uint8Array | string,
   secret: string | readonly string[],
-  { toleranceSeconds = 300, nowMs = Date.now() }: VerifyOptions = {},
+  { toleranceSeconds = 300, nowMs = Date.now(), onNotice }: VerifyOptions = {},
 ): Promise<Delivery> {
   const given = new Headers(headers as Headers) // Headers takes both, and text in place of undefined
   const timestamp = given.get('webhook-timestamp') ?? ''
@@ -44,7 +46,8 @@ export async function verifyWebhook(
     const key = await toKey(each)
     for (const signature of signatures) {
       const isSigned = signature && (await crypto.subtle.verify('HMAC', key, signature, signed))
-      if (isSigned) return { signal: toSignal(bytes), prevSeq: Number(given.get('x-prev-seq')) }
+      if (isSigned)
+        return { signal: await toSignal(bytes, onNotice), prevSeq: Number(given.get('x-prev-seq')) }
     }
   }
   throw badSignature('the delivery is not signed with your secret, or was altered')
@@ -70,8 +73,16 @@ async function toKey(secret: string) {
 }
 
 /** Fields that later versions add are kept. */
-function toSignal(body: Uint8Array): Signal {
-  const signal = parse(new TextDecoder().decode(body)) as Signal | null | undefined // checked in the next line
-  if (typeof signal?.signal_id === 'string' && Number.isSafeInteger(signal.seq)) return signal
+async function toSignal(body: Uint8Array, onNotice: VerifyOptions['onNotice']): Promise<Signal> {
+  const sent = parse(new TextDecoder().decode(body)) as Partial<Signal & Notice> | null | undefined // checked below
+  if (typeof sent?.signal_id === 'string' && Number.isSafeInteger(sent.seq)) return sent as Signal
+  if (typeof sent?.event === 'string' && sent.seq === undefined) {
+    await onNotice?.(sent as Notice)
+    throw new HighwaterError(
+      'notice',
+      `a notice, ${sent.event}, and no signal: nothing is to be done for it`,
+      204,
+    )
+  }
   throw new HighwaterError('bad_request', 'the body of the delivery is not a signal', 400)
 }

@@ -424,6 +424,9 @@ class Receiver(BaseHTTPRequestHandler):
         order = parse(body)
         if order is None:
             return self.answer(400, "not a signal")
+        if "seq" not in order:
+            say(f"notice {order['event']}, {order.get('endpoint') or order.get('key_id')}: {order.get('reason')}")
+            return self.answer(200, "ok")
         tasks.put(partial(receive, order, to_number(self.headers.get("X-Prev-Seq", "")), body.decode(errors="replace")))
         self.answer(200, "ok")  # at once: if the answer is late, the signal is sent again
 
@@ -440,11 +443,13 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 def parse(body):
-    """The signal, or None. Unknown fields are allowed: later versions may add some."""
+    """The signal, or a notice of your account, which has no `seq`, or None. Unknown fields are allowed: later versions may add some."""
     try:
         order = json.loads(body)
+        if isinstance(order.get("event"), str) and "seq" not in order:
+            return order
         return order if isinstance(order["signal_id"], str) and type(order["seq"]) is int else None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
 

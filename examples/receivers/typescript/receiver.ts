@@ -423,15 +423,19 @@ app.post('/signals', bodyLimit({ maxSize: MOST_BODY_BYTES }), async c => {
   const body = new Uint8Array(await c.req.arrayBuffer()) // the raw bytes: serialising parsed JSON changes them
   if (!isSigned(body, c.req.raw.headers)) return c.text('no valid signature', 401)
   const signal = parse(body)
+  if (signal === 'notice') return c.text('ok')
   if (signal === null) return c.text('not a signal', 400)
   const prevSeq = Number(c.req.header('x-prev-seq') || Number.POSITIVE_INFINITY)
   doLater(() => receive(signal, prevSeq, new TextDecoder().decode(body)))
   return c.text('ok') // at once: if the answer is late, the signal is sent again
 })
 
-function parse(body: Uint8Array): Signal | null {
+function parse(body: Uint8Array): Signal | 'notice' | null {
   try {
-    return toSignal(JSON.parse(new TextDecoder().decode(body)))
+    const sent = JSON.parse(new TextDecoder().decode(body))
+    if (typeof sent.event !== 'string' || 'seq' in sent) return toSignal(sent)
+    console.log(`notice ${sent.event}, ${sent.endpoint ?? sent.key_id}: ${sent.reason}`) // of your account: no signal
+    return 'notice'
   } catch {
     return null
   }

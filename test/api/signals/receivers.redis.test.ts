@@ -177,7 +177,7 @@ describe.each(KITS)('the $name receiver', kit => {
     await expectNext([a, b])
   })
 
-  test('a receiver refuses what is not signed as it stands, is no signal, or is too large', async () => {
+  test('a receiver refuses what is not signed as it stands, is no signal, or is too large, and does nothing for a notice but acknowledge it', async () => {
     const [seq = 0] = await fireNext(1)
     const half = (value = '') => value.slice(0, value.length / 2)
     const bodyOf = (text: string) => new TextEncoder().encode(text)
@@ -187,7 +187,11 @@ describe.each(KITS)('the $name receiver', kit => {
       [{ headers: all => ({ ...all, 'x-signature': half(all['x-signature']) }) }, 401],
       [{ headers: all => ({ ...all, 'x-signature': 'sha256=é' }) }, 401],
       [{ headers: all => ({ ...all, 'x-signature': '' }) }, 401],
-      ...['{"seq":', '[1]', 'null'].map((text): [Push, number] => [{ body: bodyOf(text) }, 400]),
+      ...['{"seq":', '[1]', 'null', '{"event":"a","seq":1}'].map((text): [Push, number] => [
+        { body: bodyOf(text) },
+        400,
+      ]),
+      [{ body: bodyOf('{"event":"endpoint_failing","endpoint":"é","reason":"r"}') }, 200],
       [{ body: new Uint8Array(64 * 1024 + 1) }, 413],
       [{}, 200],
     ]

@@ -50,11 +50,14 @@ class Pull(unittest.TestCase):
                 return 200, {}, json.dumps({"data": {"epoch": epoch, "seq": seqs[-1]}}).encode()
             since = int(path.split("since=")[1].split("&")[0])
             data = [{"seq": seq, "signal_id": f"s{seq}"} for seq in seqs if seq > since]
-            return 200, {}, json.dumps({"data": data, "links": {}}).encode()
+            meta = {"expired": [{"seq": 3, "endpoints": ["backup"]}]} if 3 in seqs else {}
+            return 200, {}, json.dumps({"data": data, "links": {}, "meta": meta}).encode()
 
         with Proxy(answer=answer) as proxy, mock.patch("time.sleep", lambda seconds: logs.pop(0)):
             feed = Signals(proxy.url, KEY, seals=False).signals(poll=60)
-            self.assertEqual([next(feed)["seq"] for _ in range(5)], [1, 2, 3, 7, 8])
+            got = [next(feed) for _ in range(5)]
+        self.assertEqual([signal["seq"] for signal in got], [1, 2, 3, 7, 8])
+        self.assertEqual([signal.get("expired") for signal in got], [None, None, ["backup"], None, None])
         self.assertEqual(
             [path for path in proxy.paths if "since=0" in path][1:], ["/v1/signals/history?since=0&limit=1000"]
         )
@@ -116,6 +119,37 @@ class Seals(unittest.TestCase):
                 self.assertEqual((self.follow(mute.url, False)[1], len(caught)), ("", count))
 
 
+@unittest.skipUnless(URL, "no SIGNALS_URL")
+class Subscriber(unittest.TestCase):  # after the others in the alphabet: each registration adds a test to the log
+    def test_an_endpoint_is_set_changed_tested_rotated_and_removed_and_its_deliveries_are_explained(self):
+        feed, url = Signals(URL, KEY), "https://backup.example.org/token"
+        self.assertRegex(feed.set_endpoint("backup", url)["secret"], "^whsec_")
+        feed.set_endpoint("backup", url)  # each registration is a signed test with a number
+        changed = feed.change_endpoint("backup", filter=["alder"], expire_entries_after_s=300, headers={"x-team": "a"})
+        self.assertEqual((changed["filter"], changed["header_names"]), (["alder"], ["x-team"]))
+        first = [row["seq"] for row in feed.deliveries(endpoint="backup", limit=1)]
+        self.assertEqual((len(first), first[0] - 1), (2, first[1]))  # a page for each
+        self.assertEqual(feed.test_endpoint("backup")["seq"], first[0] + 1)
+        self.assertRegex(feed.rotate_secret("backup", overlap_hours=1)["secret"], "^whsec_")
+        self.assertEqual([len(each["secrets"]) for each in feed.endpoints()], [2])
+        whys = {each["endpoint"]: each["why"] for each in feed.delivery(first[0])["endpoints"]}
+        self.assertRegex(whys["backup"], "delivered")
+        self.assertEqual(feed.resend(1, 2, endpoint="backup", dry_run=True), {"signals": 0, "owed_again": 0})
+        self.assertEqual(feed.notices(), [])
+        feed.remove_endpoint("backup")
+        self.assertEqual(feed.endpoints(), [])
+        with self.assertRaisesRegex(HighwaterError, "not_found"):
+            feed.test_endpoint("back/up")
+
+    def test_a_change_is_repeated_only_if_it_was_refused_and_never_follows_a_redirect(self):
+        for status, sent in ((429, 2), (503, 1), (302, 1)):
+            answer = lambda path: (status, {"Retry-After": "0", "Location": "/v1/notices"}, b"")  # noqa: B023, E731
+            with Proxy(answer=answer) as proxy:
+                with self.assertRaises(HighwaterError) as caught:
+                    Signals(proxy.url, KEY, retries=1).resend(1)
+                self.assertEqual((caught.exception.status, len(proxy.paths)), (status, sent))
+
+
 @unittest.skipUnless(DELIVERIES, "no DELIVERIES")
 class Webhooks(unittest.TestCase):
     def verified(self, name, secret, **changes):
@@ -169,6 +203,15 @@ class Webhooks(unittest.TestCase):
         )
         with self.assertRaises(HighwaterError):
             verify_webhook({}, b"{}", new)
+
+    def test_a_notice_is_handed_on_and_refused_with_204(self):
+        seen, delivery = [], DELIVERIES["notice"]
+        for more in ({}, {"on_notice": seen.append}):
+            with self.assertRaises(HighwaterError) as caught:
+                verify_webhook(delivery["headers"], delivery["body"].encode(), DELIVERIES["new"], **more)
+            self.assertEqual((caught.exception.code, caught.exception.status), ("notice", 204))
+        self.assert_refused("notice", DELIVERIES["other"])
+        self.assertEqual(seen, [json.loads(delivery["body"])])
 
     def test_a_secret_of_another_form_is_an_error_of_the_caller(self):
         for secret in (

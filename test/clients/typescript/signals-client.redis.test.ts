@@ -126,6 +126,71 @@ test('a log with a new epoch is pulled again from the start, and what was yielde
   expect(asked.map(url => /since=\d+/.exec(url)?.[0])).toEqual(['since=5', 'since=7', 'since=5'])
 })
 
+test('a gap that an expired entry leaves is closed by a pull, which yields the entry with the endpoints that were not sent it', async () => {
+  const rows = [
+    { seq: 3, signal_id: 's3', action: 'long' },
+    { seq: 4, signal_id: 's4', action: 'flat' },
+  ]
+  const meta = { expired: [{ seq: 3, endpoints: ['backup'] }] }
+  const answerOf = (url: string) =>
+    url.endsWith('/head') ? { data: { epoch: 'one', seq: 4 } } : { data: rows, meta, links: {} }
+  const fetch = async (url: string) => Response.json(answerOf(url))
+  const live = new HighwaterSignals('http://service.test', { key: 'a key', fetch })
+  const pulled: unknown[] = []
+  for await (const each of live.signals({ since: 2 })) pulled.push(each)
+  expect(pulled).toEqual([{ ...rows[0], expired: ['backup'] }, rows[1]])
+})
+
+test('a client sets, changes, tests, rotates and removes an endpoint, asks what became of a signal, counts a resend before it is sent, and reads its notices', async () => {
+  const { live, requests } = await serveSignals()
+  const url = 'https://backup.example.org/token'
+  expect((await live.setEndpoint('backup', { url })).data).toMatchObject({
+    ...{ endpoint: 'backup', host: 'backup.example.org', secret: expect.stringMatching(/^whsec_/) },
+  })
+  const change = { paused: false, filter: ['alder'], expire_entries_after_s: 300, headers: { 'x-team': 'a' } }
+  expect((await live.changeEndpoint('backup', change)).data).toMatchObject({
+    ...{ filter: ['alder'], expire_entries_after_s: 300, header_names: ['x-team'] },
+  })
+  await live.setEndpoint('backup', { url }) // each registration is a signed test with a number
+  const { seq } = (await live.testEndpoint('backup')).data
+  const { secret } = (await live.rotateSecret('backup', { overlap_hours: 1 })).data
+  expect([seq, secret]).toEqual([3, expect.stringMatching(/^whsec_/)])
+  const [state] = (await live.endpoints()).data
+  expect(state).toMatchObject({ endpoint: 'backup', enabled: true, secrets: [{}, {}] })
+  const { endpoints } = (await live.delivery(2)).data
+  expect(endpoints.map(({ endpoint, why }) => [endpoint, why])).toContainEqual([
+    'backup',
+    expect.stringContaining('delivered'),
+  ])
+  expect((await live.resend({ from: 1, dry_run: true })).data).toMatchObject({ signals: 0 })
+  const backup = { endpoint: 'backup', limit: 1 } // a page for each
+  expect(await numbersOf(live.deliveries(backup))).toEqual([2, 1])
+  expect((await live.notices()).data).toEqual([])
+  await live.removeEndpoint('backup')
+  expect((await live.endpoints()).data).toEqual([])
+  expect(await rejection(live.testEndpoint('back/up'))).toMatchObject({ code: 'not_found' })
+  expect(requests.at(-1)).toBe('/v1/endpoints/back%2Fup/test')
+})
+
+test.each([
+  [429, 2],
+  [503, 1],
+])(
+  'a change that is answered with %d is sent %d times, because one whose answer says less may be done',
+  async (status, times) => {
+    const sent: RequestInit[] = []
+    const error = { code: 'overloaded', message: 'busy', details: null }
+    const fetch = async (_url: string, init: RequestInit) => {
+      sent.push(init)
+      return Response.json({ error, meta: {} }, { status, headers: { 'retry-after': '0' } })
+    }
+    const live = new HighwaterSignals('http://service.test', { key: 'a key', fetch, attempts: 2 })
+    expect(await rejection(live.resend({ from: 1 }))).toMatchObject({ code: 'overloaded', status })
+    expect(sent.length).toBe(times)
+    expect(sent[0]).toMatchObject({ method: 'POST', body: '{"from":1}', headers: { 'x-api-key': 'a key' } })
+  },
+)
+
 test('the key of the signals is sent in a header, and to no other server', async () => {
   const seen: (string | null)[] = []
   const other = await start(request => {

@@ -85,7 +85,7 @@ test.each<[string, Given]>([
   expect(await rejection(verifyWebhook(...order))).toMatchObject(badSignature)
 })
 
-test.each(['null', '7', '{}', '{"signal_id":"a","seq":"7"}', 'no JSON'])(
+test.each(['null', '7', '{}', '{"signal_id":"a","seq":"7"}', '{"event":"a","seq":7}', 'no JSON'])(
   'a body that is signed and no signal is refused: %s',
   async text => {
     const body = new TextEncoder().encode(text)
@@ -93,6 +93,29 @@ test.each(['null', '7', '{}', '{"signal_id":"a","seq":"7"}', 'no JSON'])(
     expect(error).toMatchObject({ code: 'bad_request', status: 400 })
   },
 )
+
+test('a signed notice is handed to the receiver and refused with 204 and never taken for a signal, and an unsigned one is neither', async () => {
+  const notice = {
+    event: 'endpoint_failing',
+    at: '2026-11-28T04:00:00Z',
+    endpoint: 'backup',
+    key_id: null,
+    reason: 'a',
+  }
+  const body = new TextEncoder().encode(JSON.stringify(notice))
+  const seen: unknown[] = []
+  const verify = (secret: string, options = {}) =>
+    rejection(verifyWebhook(sign([SECRET], body), body, secret, { ...NOW, ...options }))
+  const onNotice = (each: unknown) => seen.push(each)
+  for (const options of [{}, { onNotice }])
+    expect(await verify(SECRET, options)).toMatchObject({ code: 'notice', status: 204 })
+  expect(await verify(OTHER_SECRET, { onNotice })).toMatchObject(badSignature)
+  expect(seen).toEqual([notice])
+  const both = { ...SIGNAL, event: 'of a later version' }
+  const text = JSON.stringify(both)
+  const signed = sign([SECRET], new TextEncoder().encode(text))
+  expect((await verifyWebhook(signed, text, SECRET, NOW)).signal).toEqual(both)
+})
 
 test.each(['', 'a password', 'whsec_', 'whsec_***'])(
   "a receiver's secret that is none is refused: '%s'",
