@@ -4,6 +4,7 @@ import { type Alert, createAlerts } from '#signals/alerts.ts'
 import { openLog } from '#signals/log/open-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { createActionCopy } from '#signals/operators/audit-log.ts'
+import { clientOf, endpointOf } from '#signals/outbox/destination.ts'
 import type { RegisterParts, WebhookChange } from '#signals/outbox/register-webhook.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { LOST_KEY, sealFault } from '#signals/outbox/webhooks.ts'
@@ -78,7 +79,8 @@ async function openParts(order: SignalsOrder, started: Started) {
   const clock = { now, elapsed, startTimer }
   const steady = createSteadyClock(clock)
   const onWebhook = (change: WebhookChange): void => {
-    log.info('webhook', { ...change })
+    const { destination, ...others } = change
+    log.info('webhook', { client: clientOf(destination), endpoint: endpointOf(destination), ...others })
     alerts.onWebhook(change)
   }
   return {
