@@ -112,7 +112,10 @@ export async function rotateWebhookSecret(
 ): Promise<string> {
   const webhook = await readWebhook(parts.redis, parts.box, destination)
   if (webhook === null)
-    throw new ApiError('not_found', `the client '${destination}' has no webhook: register one first`)
+    throw new ApiError(
+      'not_found',
+      `there is no endpoint '${endpointOf(destination)}' of '${clientOf(destination)}': set it first`,
+    )
   const made = createWebhookSecret(parts.drawBytes)
   const secrets = rotateSecrets(webhook.secrets, made, parts.now(), overlapMs)
   await saveSecrets(parts.redis, parts.box, { ...webhook, secrets })

@@ -74,7 +74,7 @@ ${table(
   ['Client', 'Webhook', '#Waiting', 'Account', 'Tier', '#Strategies'],
   clients.map(({ id, tier, status, aliases, suspended, webhook, endpoints }) => [
     clientLink(id),
-    html`${webhookWord(webhook)}${endpoints.length > 1 ? `, ${endpoints.length} endpoints` : ''}`,
+    endpointsWord(webhook, endpoints.length),
     webhook?.owed ?? 0,
     accountWord({ status, suspended }),
     tier,
@@ -83,6 +83,11 @@ ${table(
   'No client yet: add one below.',
 )}
 ${section('Add a client', offers(session, 'clients'))}`
+}
+
+const endpointsWord = (webhook: ListedClient['webhook'], count: number): Piece => {
+  if (count === (webhook === null ? 0 : 1)) return webhookWord(webhook)
+  return html`${webhook === null ? '' : html`${webhookWord(webhook)}, `}${counted(count, 'endpoint')}`
 }
 
 function accountWord({ status, suspended }: Pick<ListedClient, 'status' | 'suspended'>): Piece {
