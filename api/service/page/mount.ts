@@ -78,7 +78,8 @@ export function createPage<Parts, Who, R extends PageRoute<string, Parts, Who>, 
   app.get(`${home}/style.css`, () => new Response(STYLE, { headers: fileHeaders('text/css') }))
   app.get(`${home}/icon.svg`, () => new Response(ICON, { headers: fileHeaders('image/svg+xml') }))
   app.get(`${home}/updates.js`, () => new Response(UPDATES, { headers: fileHeaders('text/javascript') }))
-  app.get(`${home}/login.js`, () => new Response(LOGIN, { headers: fileHeaders('text/javascript') }))
+  if (site.login.hasLinks)
+    app.get(`${home}/login.js`, () => new Response(LOGIN, { headers: fileHeaders('text/javascript') }))
   app.get(`${home}/login`, () => loginPage(site, null))
   app.post(`${home}/login`, OWN_SITE, async c => {
     const problem = await own.logIn(c, (await readForm(c, own.mostBytes)).token ?? '')
