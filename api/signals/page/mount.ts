@@ -39,9 +39,15 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
   return createPage<ServedParts, Caller, KeyedRoute, Session>({
     ...{ site: ACCOUNT_SITE, forms: ACCOUNT_FORMS, parts, mostBytes: MOST_KEYED_BYTES },
     views: Object.fromEntries(
-      Object.entries(VIEWS).map(([path, { content, ...view }]) => [
+      Object.entries(VIEWS).map(([path, { content, group, ...view }]) => [
         path,
-        { ...view, content: (asked, session) => content(asked, parts, session) },
+        {
+          ...view,
+          content: async (asked, session) => {
+            access.assertMayCall(group ?? 'key', session.who.client)
+            return content(asked, parts, session)
+          },
+        },
       ]),
     ),
     toRefusal: error => toRefusal(error, parts.onError),

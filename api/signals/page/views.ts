@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import type { z } from 'zod'
 import { listKeys } from '#signals/clients/api-keys.ts'
+import { newestVisible } from '#signals/log/read-log.ts'
 import { DEFAULT_ENDPOINT, MOST_ENDPOINTS } from '#signals/outbox/destination.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { toOwnDelivery } from '#signals/subscribers/deliveries.ts'
@@ -31,20 +32,22 @@ import {
   webhookWord,
 } from '../../service/page/layout.ts'
 import type { ServedParts } from '../exchange.ts'
-import { explainOwn, ownDeliveriesQuery } from '../routes/deliveries.ts'
+import { explainOwn, MOST_SEARCHED, ownDeliveriesQuery } from '../routes/deliveries.ts'
 import { offers, type Session } from './forms.ts'
 
 type View = {
   readonly tab: string
   readonly names?: string
+  /** Whose caller may see it; any session may see the others. */
+  readonly group?: 'account'
   readonly content: (asked: Texts, parts: ServedParts, session: Session) => Promise<Piece>
 }
 
 export const VIEWS: Readonly<Record<string, View>> = {
   '/account': { tab: 'State', content: statePage },
-  '/account/deliveries': { tab: 'Deliveries', content: deliveriesPage },
-  '/account/deliveries/:seq': { tab: 'Deliveries', names: 'Signal ', content: signalPage },
-  '/account/why': { tab: 'Deliveries', content: signalPage },
+  '/account/deliveries': { tab: 'Deliveries', group: 'account', content: deliveriesPage },
+  '/account/deliveries/:seq': { tab: 'Deliveries', names: 'Signal ', group: 'account', content: signalPage },
+  '/account/why': { tab: 'Deliveries', group: 'account', content: signalPage },
   '/account/notices': { tab: 'Notices', content: noticesPage },
   '/account/endpoints': { tab: 'Endpoints', content: endpointsPage },
 }
@@ -59,8 +62,11 @@ async function statePage(_: Texts, parts: ServedParts, { who: { client } }: Sess
     readHours(redis, clock.now(), client.id),
   ])
   return html`<h1>${client.id} <span>${client.tier}</span></h1>
-${client.status === 'active' ? '' : html`<p class="panel bad" role="alert">Your account is not active: nothing is sent, and signals cannot be pulled. The operator activates it.</p>`}
-${cards(await numberCards(parts, client, endpoints))}
+${
+  client.status === 'active'
+    ? cards(await numberCards(parts, client, endpoints))
+    : html`<p class="panel bad" role="alert">Your account is not active: nothing is sent, and signals cannot be pulled. The operator activates it.</p>`
+}
 <h2>Endpoints</h2>
 ${endpointsTable(endpoints, clock.now())}
 <h2>Deliveries of the last 24 hours</h2>
@@ -84,19 +90,22 @@ ${table(
 /** Numbers that are listed; the page of deliveries finds the others. */
 const MOST_NUMBERS = 20
 
+/** Numbers that are accounted for at each look at the page, which is asked for every few seconds. */
+const MOST_LOOKED_AT = 500
+
 async function numberCards(
   { redis, settings, clock }: ServedParts,
-  { id }: Session['who']['client'],
+  client: Session['who']['client'],
   endpoints: readonly Endpoint[],
 ): Promise<readonly Figure[]> {
   const [account, newest, seals] = await Promise.all([
-    accountFor(redis, id, null, null),
-    recentDeliveries(redis, { client: id, status: 'delivered', limit: 1 }),
+    accountOfNewest(redis, client),
+    recentDeliveries(redis, { client: client.id, status: 'delivered', limit: 1 }, MOST_LOOKED_AT),
     readSealState(redis, clock.now()),
   ])
   const [last] = await showDeliveries(redis, newest.rows.slice(0, 1))
-  const onTheWay = new Set(account.owed)
-  const gaps = account.missing.filter(seq => !onTheWay.has(seq))
+  // What an endpoint was to be sent and was not; what it was never owed, or has let expire, is none.
+  const gaps = [...new Set([...account.exhausted, ...account.withdrawn])].sort((a, b) => a - b)
   const links = gaps.slice(-MOST_NUMBERS).map((seq, i) => html`${i === 0 ? '' : ', '}${signalLink(seq)}`)
   const more = gaps.length > MOST_NUMBERS ? `, and ${gaps.length - MOST_NUMBERS} before them` : ''
   const check = settings.historyBaseUrl
@@ -122,6 +131,11 @@ async function numberCards(
       html`${seals?.age_seconds == null ? '' : `ended ${duration(seals.age_seconds * 1_000)} ago`}${check === null ? '' : html` <a href="${check}/check">Check it</a>`}`,
     ],
   ]
+}
+
+async function accountOfNewest(redis: ServedParts['redis'], client: Session['who']['client']) {
+  const to = Math.max(1, await newestVisible(redis, client))
+  return accountFor(redis, client.id, Math.max(1, to - MOST_LOOKED_AT + 1), to)
 }
 
 const signalLink = (seq: number): Piece => html`<a href="/account/deliveries/${seq}">${seq}</a>`
@@ -153,7 +167,7 @@ const columnsOf = (session: Session) => ({
 async function deliveriesPage(asked: Texts, { redis, clock }: ServedParts, session: Session): Promise<Piece> {
   const { client } = session.who
   const read = async (filter: z.output<typeof ownDeliveriesQuery>) => {
-    const { rows, next } = await recentDeliveries(redis, { ...filter, client: client.id })
+    const { rows, next } = await recentDeliveries(redis, { ...filter, client: client.id }, MOST_SEARCHED)
     return { rows: (await showDeliveries(redis, rows)).map(toOwnDelivery), next }
   }
   const search = await searchDeliveries(

@@ -31,10 +31,17 @@ const DELIVERIES = '/v1/deliveries'
 const RESEND = '/v1/resend'
 
 /** Signals searched for one answer: deliveries of others wait for Redis meanwhile. */
-const MOST_SEARCHED = 400
+export const MOST_SEARCHED = 400
 
 /** Each makes many requests. */
 const RESENDS: HourLimit = { most: 30, what: 'signals can be resent', keyOf: resendsKey }
+
+/** Each reads as much of the log as a resend. */
+const COUNTS: HourLimit = {
+  most: 120,
+  what: 'signals to resend can be counted',
+  keyOf: client => `${resendsKey(client)}:counted`,
+}
 
 const ownDelivery = named('OwnDelivery', { seq, endpoint: text('Its endpoint.'), ...deliveryFields })
 
@@ -128,7 +135,7 @@ export const DELIVERY_ROUTES = [
     path: RESEND,
     title: 'Send signals again',
     about:
-      'Every signal of a range that the client may see, or those that were given up, is owed to the endpoint once more, delivered or not: a receiver drops what it has by `signal_id`. The same number twice is one signal. `dry_run` counts and sends nothing. At most 30 times an hour, and 10 000 signals at a time.',
+      'Every signal of a range that the client may see, or those that were given up, is owed to the endpoint once more, delivered or not: a receiver drops what it has by `signal_id`. The same number twice is one signal. `dry_run` counts and sends nothing. At most 30 times an hour, counted 120 times, and 10 000 signals at a time.',
     body: resendRequest,
     data: resent,
     refusals: ['not_found', 'conflict', 'rate_limited'],
@@ -163,7 +170,7 @@ async function resendAsked(asked: Resend, parts: ServedParts, caller: Caller) {
   const { endpoint, dry_run, fired_from: firedFromMs, ...range } = asked
   const names = await sentTo(endpoint, parts, caller)
   const destinations = names.map(name => destinationOf(caller.client.id, name))
-  if (!dry_run) await countInHour(parts.redis, RESENDS, caller.client.id)
+  await countInHour(parts.redis, dry_run ? COUNTS : RESENDS, caller.client.id)
   return resendOwn(parts.registering, destinations, { ...range, firedFromMs }, dry_run)
 }
 

@@ -252,8 +252,8 @@ function assertHeaders(headers: Readonly<Record<string, string>>): void {
 }
 
 /**
- * Secrets and headers are chosen by the key that set the endpoint: if it is revoked, the endpoint is suspended, and nothing that a
- * stolen key chose stays in force. Throws `conflict`.
+ * Secrets and headers are chosen by the key that set the endpoint: if it is revoked, the endpoint is suspended and loses both.
+ * Filter, pause and expiry stay as they are, whichever key chose them. Throws `conflict`.
  */
 async function assertSetBy(endpoint: string, { registering }: ServedParts, { client, keyId }: Caller) {
   const webhook = await readWebhook(registering.redis, registering.box, destinationOf(client.id, endpoint))

@@ -314,3 +314,14 @@ async function everythingOf(client: string) {
   )
   return [records, outboxes.flat().filter(([destination]) => destination.startsWith(client))]
 }
+
+test('a suspended client that has logged in with its key sees its endpoints and keys, and nothing of signals', async () => {
+  const page = await loggedIn()
+  const seq = await fire(redis, 'fired-since', 'alder')
+  await suspendClient(redis, 'acme')
+  const { text: state } = await page.get('/account')
+  expect(state).toContain('Your account is not active')
+  expect(state).not.toContain('Last acknowledged')
+  for (const path of [`/account/deliveries/${seq}`, `/account/why?seq=${seq}`, '/account/deliveries'])
+    expect([path, (await page.get(path)).status]).toEqual([path, 403])
+})
