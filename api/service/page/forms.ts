@@ -91,7 +91,9 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
     variables: Texts,
     given: Texts,
   ): Piece | string => {
-    const offer = sent.form.offers.find(({ hasInputs }) => hasInputs)
+    const wasSent = ({ hasInputs = [] }: (typeof sent.form.offers)[number]): boolean =>
+      hasInputs === true || (hasInputs.length > 0 && hasInputs.every(name => given[name] !== undefined))
+    const offer = sent.form.offers.find(wasSent)
     return offer === undefined
       ? ''
       : formTo(
@@ -168,13 +170,16 @@ export const sentBy = (fields: readonly RouteField[], given: Texts, isChange = f
 
 const wordsIn = (text: string): readonly string[] => text.split(/[\s,]+/).filter(word => word !== '')
 
-/** Lines of `Name: value`. */
+/** Lines of `Name: value`; one without a colon has no name, which is refused. */
 const pairsOf = (text: string): Texts =>
   Object.fromEntries(
     text
       .split('\n')
       .filter(line => line.trim() !== '')
-      .map(line => [line.split(':', 1)[0]!.trim(), line.slice(line.indexOf(':') + 1).trim()]),
+      .map(line => [
+        line.slice(0, Math.max(0, line.indexOf(':'))).trim(),
+        line.slice(line.indexOf(':') + 1).trim(),
+      ]),
   )
 
 const isNumber = (type: string): boolean => type === 'number' || type === 'integer'

@@ -55,7 +55,9 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
       const token = await logIn(c, given, parts, access)
       if (token === null) await delay(access.addressOf(c))
       else cookie(c, token, SESSION_SECONDS)
-      return token === null ? 'That is neither a live key nor a link that was not used yet.' : null
+      return token === null
+        ? 'This key or link is not valid. A link works once, within 15 minutes: ask the operator for a new one.'
+        : null
     },
     readSession: async c => {
       const found = await sessionOf(getCookie(c, COOKIE) ?? '', parts)

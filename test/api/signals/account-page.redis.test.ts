@@ -78,7 +78,7 @@ test('a link of an operator logs in once, of two posts one, for 15 minutes, and 
   const browsers = [open(), open()]
   const answers = await Promise.all(browsers.map(({ logIn }) => logIn(token)))
   expect(answers.map(({ status }) => status).sort()).toEqual([303, 401])
-  expect((await open().logIn(token)).text).toContain('nor a link that was not used yet')
+  expect((await open().logIn(token)).text).toContain('This key or link is not valid')
   await suspendClient(redis, 'acme')
   await expect(createLink(redis, 'acme', MAIN, random, NOW_MS)).rejects.toThrow('ops clients activate acme')
 })
@@ -324,4 +324,17 @@ test('a suspended client that has logged in with its key sees its endpoints and 
   expect(state).not.toContain('Last acknowledged')
   for (const path of [`/account/deliveries/${seq}`, `/account/why?seq=${seq}`, '/account/deliveries'])
     expect([path, (await page.get(path)).status]).toEqual([path, 403])
+})
+
+test('a header that is refused is asked for again by its own form, which changes no filter, and a line without a colon is refused', async () => {
+  const page = await loggedIn()
+  expect((await setEndpoint(page, 'default')).status).toBe(200)
+  const { csrf } = await page.get('/account/endpoints')
+  for (const headers of ['Host: x', 'a line without a colon']) {
+    const sent = { csrf, headers, confirm: 'yes' }
+    const { status, text } = await page.post('/account/endpoints/default/patch', sent)
+    expect([headers, status]).toEqual([headers, 422])
+    expect(text).toContain('name="headers"')
+    expect(text).not.toContain('name="filter"')
+  }
 })
