@@ -147,6 +147,9 @@ export const changesKey = (client: string): string => `${PREFIX}:changes:${clien
 export const testsKey = (client: string): string => `${PREFIX}:tests:${client}`
 export const resendsKey = (client: string): string => `${PREFIX}:resends:${client}`
 
+/** String with an expiry: how often a client has had the signals of a resend counted in its hour. */
+export const resendCountsKey = (client: string): string => `${resendsKey(client)}:counted`
+
 /**
  * Hash of a signal, destination -> state of the delivery as JSON: the outbox. The key text is that of stored data and
  * backups.

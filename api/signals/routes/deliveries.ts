@@ -7,7 +7,7 @@ import { parseRequest } from '#core/contract/parse-request.ts'
 import { list, named, text } from '#core/contract/payloads/field.ts'
 import type { Client } from '#signals/clients/clients.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
-import { resendsKey } from '#signals/redis/keys.ts'
+import { resendCountsKey, resendsKey } from '#signals/redis/keys.ts'
 import { countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { explainSignal, toOwnDelivery } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
@@ -40,7 +40,7 @@ const RESENDS: HourLimit = { most: 30, what: 'signals can be resent', keyOf: res
 const COUNTS: HourLimit = {
   most: 120,
   what: 'signals to resend can be counted',
-  keyOf: client => `${resendsKey(client)}:counted`,
+  keyOf: resendCountsKey,
 }
 
 const ownDelivery = named('OwnDelivery', { seq, endpoint: text('Its endpoint.'), ...deliveryFields })
