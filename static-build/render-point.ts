@@ -93,6 +93,8 @@ function answerContent(
   const { headers: all, bytes, answer } = renderAnswer(id, snapshot, params)
   const { 'content-type': mediaType = '', ...headers } = all
   const { table } = answer
+  const { rows = 0, columns: [dates] = [] } = table ?? {}
+  const isDated = rows > 0 && dates?.kind === 'date'
   return {
     key: artifactKey(snapshot.dataset.version, routeOf(id), params),
     url: canonicalPath(id, params),
@@ -101,8 +103,8 @@ function answerContent(
     bytes,
     extent: {
       rows: table?.rows ?? null,
-      first: table?.extent === undefined ? null : toIsoDate(table.extent.first),
-      last: table?.extent === undefined ? null : toIsoDate(table.extent.last),
+      first: isDated ? toIsoDate(dates.at(0)) : null,
+      last: isDated ? toIsoDate(dates.at(rows - 1)) : null,
     },
     kind: isBinary(params.format) ? 'binary' : table === undefined ? 'json' : 'table',
   }

@@ -12,28 +12,29 @@ import {
 } from '@uwdata/flechette'
 import { parquetWriteBuffer, type SchemaElement } from 'hyparquet-writer'
 import { DAY_MS } from '#core/calendar.ts'
-import type { Cells, Column, Table, TextCells } from './table.ts'
+import { toSignificant } from '#core/contract/rounding.ts'
+import type { Column, Table } from './table.ts'
 
 /**
  * The values of a column, null if a row has no cell: a column without such rows is not nullable in any
  * format. Throws on a number that no format may publish, as the text formats do.
  */
-function columnValues({ cells, has }: Column, rows: number) {
-  const at = cells.kind === 'text' ? cells.at : checked(cells)
+function columnValues({ kind, at, has }: Column, rows: number) {
   const values: (number | string | null)[] = []
-  for (let row = 0; row < rows; row++) values.push(has === undefined || has(row) ? at(row) : null)
+  for (let row = 0; row < rows; row++) {
+    values.push(has === undefined || has(row) ? checked(kind, at(row)) : null)
+  }
   return values
 }
 
-/** Days as milliseconds, as both formats store them. */
-const checked =
-  ({ kind, at }: Exclude<Cells, TextCells>) =>
-  (row: number): number => {
-    const value = kind === 'date' ? at(row) * DAY_MS : at(row)
-    const isFit = kind === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value)
-    if (!isFit) throw new Error(`refusing to publish the ${kind} ${value}`)
-    return value
-  }
+/** Days as milliseconds, as both formats store them, and numbers as their published text reads back. */
+function checked(kind: Column['kind'], cell: number | string): number | string {
+  if (typeof cell === 'string') return cell
+  const value = kind === 'date' ? cell * DAY_MS : kind === 'significant' ? toSignificant(cell) : cell
+  const isTime = kind === 'date' || kind === 'instant'
+  if (isTime ? Number.isSafeInteger(value) : Number.isFinite(value)) return value
+  throw new Error(`refusing to publish the ${isTime ? kind : 'number'} ${value}`)
+}
 
 /**
  * The bytes of a table as an Arrow IPC file of one record batch: dates as timestamps without a zone, because
@@ -51,12 +52,13 @@ export function renderArrow(table: Table, about: Readonly<Record<string, string>
 }
 
 const toArrowColumn = (column: Column, rows: number) =>
-  columnFromArray(columnValues(column, rows), ARROW_TYPES[column.cells.kind]())
+  columnFromArray(columnValues(column, rows), ARROW_TYPES[column.kind]())
 
-const ARROW_TYPES: { readonly [Kind in Cells['kind']]: () => DataType } = {
+const ARROW_TYPES: { readonly [Kind in Column['kind']]: () => DataType } = {
   date: () => timestamp(TimeUnit.MILLISECOND),
   instant: () => timestamp(TimeUnit.MILLISECOND, 'UTC'),
   number: float64,
+  significant: float64,
   text: utf8,
 }
 
@@ -79,10 +81,10 @@ export function renderParquet(
   return rows === 0 ? withTypedRowGroups(new Uint8Array(bytes)) : new Uint8Array(bytes)
 }
 
-const toElement = ({ name, cells, has }: Column): SchemaElement => ({
+const toElement = ({ name, kind, has }: Column): SchemaElement => ({
   name,
   repetition_type: has === undefined ? 'REQUIRED' : 'OPTIONAL',
-  ...PARQUET_TYPES[cells.kind],
+  ...PARQUET_TYPES[kind],
 })
 
 /** `num_rows` 0 and then `row_groups`, a list of no elements and no type, as they stand in the footer. */
@@ -109,9 +111,10 @@ const timestampOf = (isAdjustedToUTC: boolean): Omit<SchemaElement, 'name'> => (
 })
 
 /** Old readers know the converted type, new ones the logical type. */
-const PARQUET_TYPES: { readonly [Kind in Cells['kind']]: Omit<SchemaElement, 'name'> } = {
+const PARQUET_TYPES: { readonly [Kind in Column['kind']]: Omit<SchemaElement, 'name'> } = {
   date: timestampOf(false),
   instant: timestampOf(true),
   number: { type: 'DOUBLE' },
+  significant: { type: 'DOUBLE' },
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
 }

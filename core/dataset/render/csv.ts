@@ -1,6 +1,7 @@
+import { instantOf } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
-import { type Column, type Table, textColumn } from './table.ts'
+import { type Column, type Table, textColumn, writeCell } from './table.ts'
 import { type ByteWriter, type Writing, writeAscii, writeText } from './text-writer.ts'
 
 const LINE_END = '\r\n'
@@ -33,19 +34,17 @@ export const withInstants = <Named extends { readonly name: string }>(
   columns.toSpliced(columns.findLastIndex(({ name }) => name !== 'live') + 1, 0, ...instants)
 
 const instantsOf = ({ columns }: Table): Column[] =>
-  columns.flatMap(({ name, cells }) =>
-    cells.kind === 'instant'
-      ? [textColumn(utcNameOf(name), row => new Date(cells.at(row)).toISOString())]
-      : [],
+  columns.flatMap(({ name, kind, at }) =>
+    kind === 'instant' ? [textColumn(utcNameOf(name), row => instantOf(at(row)))] : [],
   )
 
 function writeRow(out: ByteWriter, columns: readonly Column[], row: number): void {
   for (let i = 0; i < columns.length; i++) {
-    const { has, cells, write } = columns[i]!
+    const column = columns[i]!
     if (i > 0) writeAscii(out, ',')
-    if (has !== undefined && !has(row)) continue
-    if (cells.kind === 'text') writeText(out, quoteField(cells.at(row)))
-    else write(out, row)
+    if (column.has !== undefined && !column.has(row)) continue
+    if (column.kind === 'text') writeText(out, quoteField(column.at(row)))
+    else writeCell(out, column, row)
   }
   writeAscii(out, LINE_END)
 }

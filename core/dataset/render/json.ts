@@ -1,6 +1,6 @@
 import type { Series } from '#core/figures/series.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
-import { type Column, isTable, type Table } from './table.ts'
+import { type Column, isTable, type Table, writeCell } from './table.ts'
 import {
   type ByteWriter,
   type Steps,
@@ -85,7 +85,6 @@ function* writeRows(out: ByteWriter, table: Table, blockBytes: number): Steps {
   const cells = table.columns.map(column => ({
     ...column,
     key: toBytes(`${JSON.stringify(column.name)}:`),
-    isQuoted: column.cells.kind === 'date' || column.cells.kind === 'text',
   }))
   const nestKey = table.nest === undefined ? null : `,${JSON.stringify(table.nest)}:{`
   writeAscii(out, '[')
@@ -98,7 +97,7 @@ function* writeRows(out: ByteWriter, table: Table, blockBytes: number): Steps {
   writeAscii(out, ']')
 }
 
-type Cell = Column & { readonly key: Uint8Array; readonly isQuoted: boolean }
+type Cell = Column & { readonly key: Uint8Array }
 
 /** `nestKey` begins the object that holds all cells but the first. */
 function writeCells(out: ByteWriter, cells: readonly Cell[], nestKey: string | null, row: number): void {
@@ -115,12 +114,16 @@ function writeCells(out: ByteWriter, cells: readonly Cell[], nestKey: string | n
     isFirst = false
     writeBytes(out, cell.key)
     if (isMissing) writeAscii(out, 'null')
-    else writeCell(out, cell, row)
+    else writeQuoted(out, cell, row)
   }
 }
 
-function writeCell(out: ByteWriter, { isQuoted, write }: Cell, row: number): void {
-  if (isQuoted) writeAscii(out, '"')
-  write(out, row)
-  if (isQuoted) writeAscii(out, '"')
+/** Dates and texts are in quotes. */
+function writeQuoted(out: ByteWriter, cell: Cell, row: number): void {
+  if (cell.kind === 'text') writeText(out, JSON.stringify(cell.at(row)))
+  else {
+    if (cell.kind === 'date') writeAscii(out, '"')
+    writeCell(out, cell, row)
+    if (cell.kind === 'date') writeAscii(out, '"')
+  }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DEFAULT_PARAMS, FORMATS, type Params } from '#core/contract/parameters.ts'
 import { byName, isoDate, list, record, records, strategyId } from '#core/contract/payloads/field.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
-import { dayOf, lastDay, pointsBetween, type Series, STEP_DAYS } from '#core/figures/series.ts'
+import { lastDay, pointsBetween, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { BOOK_COLUMN, equalWeightBookOf } from '../equal-weight-book.ts'
 import { type Column, dateColumn, significantColumn, type Table } from '../render/table.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -86,18 +86,17 @@ export function wideTable(
     rows,
     columns: [dateColumn('t', { period, first }), ...all.map(column => returnColumn(column, first))],
     nest: 'rets',
-    ...(rows === 0 ? {} : { extent: { first, last: dayOf({ period, first }, rows - 1) } }),
   }
 }
 
 function returnColumn({ name, series, factor }: WideColumn, first: number): Column {
-  const { write, cells } = significantColumn(name, series.values, factor) // no rescaled book beside the book
+  const { at, kind } = significantColumn(name, series.values, factor) // no rescaled book beside the book
   const offset = (series.first - first) / STEP_DAYS[series.period]
   const { length } = series.values
   return {
     name,
-    write: (out, row) => write(out, row - offset),
-    cells: { ...cells, at: row => cells.at(row - offset) },
+    kind,
+    at: row => at(row - offset),
     has: row => row >= offset && row < offset + length,
   }
 }
