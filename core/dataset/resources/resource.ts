@@ -17,7 +17,7 @@ import { getRoute, type Route } from '#core/contract/route.ts'
 import type { Json } from '../render/json.ts'
 import type { Table } from '../render/table.ts'
 import { type Snapshot, type StrategyData, strategyOf } from '../snapshot.ts'
-import { riskFactor, riskLevel } from './risk-level.ts'
+import { compounded, noteAt, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 /** The routes that are functions of the dataset: of the whole book, or of a strategy. */
 export type ResourceId = BookId | StrategyId
@@ -101,6 +101,23 @@ export function strategyAtLevel(snapshot: Snapshot, { sid, risk_pct }: Params) {
   const level = riskLevel(risk_pct, snapshot.dataset.max_modelled_risk_pct)
   return { strategy, level, factor: riskFactor(level, strategy.base_risk_pct) }
 }
+
+type AtLevel = ReturnType<typeof strategyAtLevel>
+
+/**
+ * A resource of one strategy at a risk level: what `compute` answers, and behind its `meta` the levels and the note on method,
+ * unless it gives one. Throws `not_found` for an unknown strategy, and `validation_error` if the equity is too large to be
+ * published.
+ */
+export const atLevel =
+  (note: string, compute: (at: AtLevel, snapshot: Snapshot, params: Params) => Answer): Resource =>
+  (snapshot, params) => {
+    const at = strategyAtLevel(snapshot, params)
+    const { strategy, level } = at
+    const answer = compounded(strategy, level, () => compute(at, snapshot, params))
+    const { note: own = noteAt(level, note), ...facts } = answer.meta
+    return { ...answer, meta: { ...facts, ...seriesRiskMeta(level, strategy.base_risk_pct), note: own } }
+  }
 
 /**
  * The refusal of an id that names no strategy. The specification gives the message, so the nearest id that there is stands

@@ -1,10 +1,10 @@
 import { FORMATS } from '#core/contract/parameters.ts'
 import { isoDate, list, namedRecord, number } from '#core/contract/payloads/field.ts'
 import { equityCurve } from '#core/figures/account-path.ts'
-import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
+import { type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
-import { datasetRoute, strategyAtLevel } from './resource.ts'
-import { compounded, noteAt, RISK_UNIT, rescaled, seriesRiskMeta } from './risk-level.ts'
+import { atLevel, datasetRoute } from './resource.ts'
+import { RISK_UNIT, rescaled } from './risk-level.ts'
 
 const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated by their Sunday; at another risk level every base return is multiplied by risk_pct / base_risk_pct. ${RISK_UNIT}`
 
@@ -27,13 +27,11 @@ export const returns = datasetRoute({
   published: ['json', 'csv'],
   data: returnPoints,
   example: { path: '/v1/strategies/ash/returns?from=2024-03-04&risk_pct=0.01&to=2024-03-10' },
-  handler: (snapshot, params) => {
-    const { strategy, level } = strategyAtLevel(snapshot, params)
-    const cut = sliceSeries(strategy[params.period], params.from, params.to)
+  handler: atLevel(RETURNS_NOTE, ({ strategy, level }, _, { period, from, to }) => {
+    const cut = sliceSeries(strategy[period], from, to)
     const table = seriesTable({ ...cut, values: rescaled(cut.values, strategy, level) }, 'ret')
-    const meta = { ...seriesRiskMeta(level, strategy.base_risk_pct), note: noteAt(level, RETURNS_NOTE) }
-    return { table, meta: { period: params.period, ...meta } }
-  },
+    return { table, meta: { period } }
+  }),
 })
 
 export const seriesTable = (series: Series, name: string): Table => ({
@@ -41,7 +39,6 @@ export const seriesTable = (series: Series, name: string): Table => ({
   rows: series.values.length,
   columns: [dateColumn('t', series), significantColumn(name, series.values)],
   series,
-  ...(series.values.length === 0 ? {} : { extent: { first: series.first, last: lastDay(series) } }),
 })
 
 const CURVE_NOTE = `Equity at the end of each UTC day, 1.0 at the close before the first; at another risk level it is compounded from the rescaled daily returns and stays 0 after a ruin. ${RISK_UNIT}`
@@ -65,11 +62,8 @@ export const curve = datasetRoute({
   published: ['json', 'csv'],
   data: curvePoints,
   example: { path: '/v1/strategies/yew/curve' },
-  handler: (snapshot, params) => {
-    const { strategy, level, factor } = strategyAtLevel(snapshot, params)
-    const { daily, base_risk_pct } = strategy
-    const equity = compounded(strategy, level, () => equityCurve(daily.values, factor))
-    const table = seriesTable({ ...daily, values: equity }, 'equity')
-    return { table, meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, CURVE_NOTE) } }
-  },
+  handler: atLevel(CURVE_NOTE, ({ strategy: { daily }, factor }) => ({
+    table: seriesTable({ ...daily, values: equityCurve(daily.values, factor) }, 'equity'),
+    meta: {},
+  })),
 })

@@ -3,8 +3,8 @@ import { splitFigures } from '#core/figures/figure.ts'
 import { type RiskInput, riskFigures } from '#core/figures/risk-profile.ts'
 import { type Snapshot, type StrategyData, wordAt } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { datasetRoute, strategyAtLevel } from './resource.ts'
-import { compounded, noteAt, RISK_UNIT, seriesRiskMeta } from './risk-level.ts'
+import { atLevel, datasetRoute } from './resource.ts'
+import { RISK_UNIT } from './risk-level.ts'
 
 const RISK_NOTE = `year_ahead is drawn from the days of the record and is no forecast; days that are not in it, it does not know. ${RISK_UNIT}`
 
@@ -18,15 +18,10 @@ export const risk = datasetRoute({
   parameters: ['risk_pct'],
   data: riskData,
   example: { path: '/v1/strategies/ash/risk' },
-  handler: (snapshot, params) => {
-    const { strategy, level, factor: k } = strategyAtLevel(snapshot, params)
-    const input = { ...riskInput(snapshot, strategy), k }
-    const block = splitFigures(compounded(strategy, level, () => riskFigures(input)))
-    return {
-      data: { ...publishFigures(block.values), undefined: block.undefined },
-      meta: { ...seriesRiskMeta(level, strategy.base_risk_pct), note: noteAt(level, RISK_NOTE) },
-    }
-  },
+  handler: atLevel(RISK_NOTE, ({ strategy, factor: k }, snapshot) => {
+    const block = splitFigures(riskFigures({ ...riskInput(snapshot, strategy), k }))
+    return { data: { ...publishFigures(block.values), undefined: block.undefined }, meta: {} }
+  }),
 })
 
 /** What `riskFigures` reads of a strategy, beside the factor. */

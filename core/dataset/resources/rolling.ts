@@ -1,11 +1,11 @@
 import { FORMATS } from '#core/contract/parameters.ts'
 import { isoDate, list, namedRecord, numberOrNull } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, type NullRule } from '#core/contract/payloads/figure-rule.ts'
-import { accountPath } from '#core/figures/account-path.ts'
+import { dailyPath } from '#core/figures/account-path.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
-import { dateColumn, figureColumn, type Table } from '../render/table.ts'
-import { datasetRoute, strategyAtLevel } from './resource.ts'
-import { compounded, noteAt, RISK_UNIT, seriesRiskMeta } from './risk-level.ts'
+import { dateColumn, figureColumn } from '../render/table.ts'
+import { atLevel, datasetRoute } from './resource.ts'
+import { RISK_UNIT } from './risk-level.ts'
 
 const ROWS =
   'Each row is of the 365 UTC days that end with its day: r are their returns, b those of the instrument, E the equity. A cell ' +
@@ -41,24 +41,13 @@ export const rolling = datasetRoute({
   published: [],
   data: rollingRows,
   example: { path: '/v1/strategies/ash/rolling' },
-  handler: (snapshot, params) => {
-    const { strategy, level, factor } = strategyAtLevel(snapshot, params)
-    const { daily, weekly, instrument, base_risk_pct } = strategy
-    const benchmark = snapshot.benchmarks.find(each => each.instrument === instrument)?.daily ?? null
-    const figures = compounded(strategy, level, () =>
-      rollingFigures(accountPath(daily, weekly, factor), benchmark),
-    )
-    const { first, ...columns } = figures
-    const rows = columns.return_pct.length
-    const table: Table = {
-      kind: 'table',
-      rows,
-      columns: [
-        dateColumn('t', { period: 'daily', first }),
-        ...Object.entries(columns).map(([name, values]) => figureColumn(name, values)),
-      ],
-      ...(rows === 0 ? {} : { extent: { first, last: first + rows - 1 } }),
-    }
-    return { table, meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, ROLLING_NOTE) } }
-  },
+  handler: atLevel(ROLLING_NOTE, ({ strategy: { daily, instrument }, factor }, { benchmarks }) => {
+    const benchmark = benchmarks.find(each => each.instrument === instrument)?.daily ?? null
+    const { first, ...figures } = rollingFigures(dailyPath(daily, factor), benchmark)
+    const columns = [
+      dateColumn('t', { period: 'daily', first }),
+      ...Object.entries(figures).map(([name, values]) => figureColumn(name, values)),
+    ]
+    return { table: { kind: 'table', rows: figures.return_pct.length, columns }, meta: {} }
+  }),
 })
