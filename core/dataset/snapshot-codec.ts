@@ -127,7 +127,7 @@ const positions = (lengths: readonly number[]): Int32Array =>
 
 /** A column of as many rows for each; `fill` writes the part of one. */
 function columnOf<Values extends ColumnValues>(
-  type: new (length: number) => Values,
+  type: ColumnType<Values>,
   lengths: readonly number[],
   fill: (part: Values, i: number) => void,
 ): Values {
@@ -145,12 +145,10 @@ function columnOf<Values extends ColumnValues>(
 export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   const document = JSON.parse(new TextDecoder().decode(bytes.document)) as SnapshotDocument // written by our encoder
   assertReadable(document)
-  const returnsOf = {
-    daily: readColumns(bytes.daily, ['ret'], Float64Array).ret,
-    weekly: readColumns(bytes.weekly, ['ret'], Float64Array).ret,
-  }
+  const dailyOf = seriesReader('daily', bytes.daily)
+  const weeklyOf = seriesReader('weekly', bytes.weekly)
   const tradesOf = tradeReader(bytes.trades)
-  const held = readColumns(bytes.benchmarks, ['ret'], Float64Array).ret
+  const heldOf = seriesReader('daily', bytes.benchmarks)
   const { book, diversification, benchmarks } = document
   return {
     dataset: readDataset(document.dataset),
@@ -158,18 +156,15 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
       (record): StrategyData => ({
         ...withLater(record, LATER),
         figures: { ...record.figures, values: withField(record.figures.values, OPEN_SINCE) },
-        daily: toSeries('daily', record.daily, returnsOf.daily),
-        weekly: toSeries('weekly', record.weekly, returnsOf.weekly),
+        daily: dailyOf(record.daily),
+        weekly: weeklyOf(record.weekly),
         trades: tradesOf(record.trades),
       }),
     ),
     correlation: readCorrelation(bytes.correlation, document.strategies.length),
     book,
     diversification,
-    benchmarks: benchmarks.map(({ instrument, ...rows }) => ({
-      instrument,
-      daily: toSeries('daily', rows, held),
-    })),
+    benchmarks: benchmarks.map(({ instrument, ...rows }) => ({ instrument, daily: heldOf(rows) })),
   }
 }
 
@@ -214,16 +209,12 @@ function withField(values: FigureValues, [field = '', ...rest]: readonly string[
   return found === value ? values : { ...values, [field]: found }
 }
 
-function assertReadable({ format_version, words, dataset, benchmarks }: SnapshotDocument): void {
+function assertReadable({ format_version, words }: SnapshotDocument): void {
   if (format_version !== SNAPSHOT_FORMAT) {
     throw new Error(
       `this snapshot has format ${format_version}, and this program reads format ${SNAPSHOT_FORMAT}: ` +
         (format_version > SNAPSHOT_FORMAT ? 'update the program' : 'use the program that made it'),
     )
-  }
-  const { method_revision, funding, accepted_findings } = dataset
-  if ([method_revision, funding, accepted_findings, benchmarks].includes(undefined as never)) {
-    throw new Error('this snapshot is from before release 0.1.0: use the program that made it')
   }
   if (words.side.join() !== SIDES.join() || words.exit_reason.join() !== EXIT_REASONS.join()) {
     throw new Error(
@@ -232,30 +223,37 @@ function assertReadable({ format_version, words, dataset, benchmarks }: Snapshot
   }
 }
 
-function toSeries(period: Period, rows: DatedRows, all: Float64Array): Series {
-  const first = parseIsoDate(rows.first)
-  if (first === null) throw new Error(`not a date in the snapshot: ${rows.first}`)
-  return { period, first, values: cut(all, rows) }
+function seriesReader(period: Period, bytes: Uint8Array): (rows: DatedRows) => Series {
+  const all = columnReader(bytes)('ret', Float64Array)
+  return rows => {
+    const first = parseIsoDate(rows.first)
+    if (first === null) throw new Error(`not a date in the snapshot: ${rows.first}`)
+    return { period, first, values: cut(all, rows) }
+  }
 }
 
+type TradeFloats = Pick<TradeColumns, (typeof TRADE_FLOATS)[number]>
+
 function tradeReader(bytes: Uint8Array): (rows: Rows) => TradeColumns {
-  const codes = readColumns(bytes, ['side', 'exit_reason'], Uint8Array)
-  const floats = readColumns(bytes, TRADE_FLOATS, Float64Array)
+  const read = columnReader(bytes)
+  const [side, exit_reason] = [read('side', Uint8Array), read('exit_reason', Uint8Array)]
+  const floats = TRADE_FLOATS.map(name => [name, read(name, Float64Array)] as const)
   return rows => ({
-    side: { codes: cut(codes.side, rows), words: SIDES },
-    exit_reason: { codes: cut(codes.exit_reason, rows), words: EXIT_REASONS },
-    ...(Object.fromEntries(TRADE_FLOATS.map(name => [name, cut(floats[name], rows)])) as typeof floats), // the same names
+    side: { codes: cut(side, rows), words: SIDES },
+    exit_reason: { codes: cut(exit_reason, rows), words: EXIT_REASONS },
+    ...(Object.fromEntries(floats.map(([name, all]) => [name, cut(all, rows)])) as TradeFloats), // the same names
   })
 }
 
 function readCorrelation(bytes: Uint8Array, size: number): Snapshot['correlation'] {
   if (bytes.length === 0) return { daily: NO_MATRIX, weekly: NO_MATRIX } // it was not read
-  const rho = readColumns(bytes, ['daily_rho', 'weekly_rho'], Float64Array)
-  const overlap = readColumns(bytes, ['daily_overlap', 'weekly_overlap'], Int32Array)
-  return {
-    daily: { size, rho: rho.daily_rho, overlap: overlap.daily_overlap },
-    weekly: { size, rho: rho.weekly_rho, overlap: overlap.weekly_overlap },
-  }
+  const read = columnReader(bytes)
+  const matrix = (period: Period) => ({
+    size,
+    rho: read(`${period}_rho`, Float64Array),
+    overlap: read(`${period}_overlap`, Int32Array),
+  })
+  return { daily: matrix('daily'), weekly: matrix('weekly') }
 }
 
 const cut = <Values extends ColumnValues>(all: Values, { offset, length }: Rows): Values =>
@@ -265,6 +263,7 @@ const cut = <Values extends ColumnValues>(all: Values, { offset, length }: Rows)
 
 /** Columns are stored in the type of the array that holds them. */
 type ColumnValues = Float64Array | Int32Array | Uint8Array
+type ColumnType<Values extends ColumnValues> = { new (length: number): Values; readonly name: string }
 
 /**
  * The bytes of an Arrow IPC file with these columns, all of one length. An Int32Array named in `dates` holds
@@ -296,24 +295,19 @@ const toColumn = (values: ColumnValues) =>
         values instanceof Float64Array ? float64() : values instanceof Int32Array ? int32() : uint8(),
       )
 
-/** The columns of `names`, as views on `bytes` if the file is aligned. */
-function readColumns<Name extends string, Values extends ColumnValues>(
-  bytes: Uint8Array,
-  names: readonly Name[],
-  type: { new (length: number): Values; readonly name: string },
-): Record<Name, Values> {
+/** Reads columns of an Arrow file by name, as views on `bytes` if the file is aligned. */
+function columnReader(bytes: Uint8Array) {
   // The reader makes its views at multiples of 8; bytes at another offset of their buffer are copied.
   const isAligned = bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0
   const table = tableFromIPC(isAligned ? bytes : new Uint8Array(bytes))
-  const entries = names.map(name => {
-    const column = table.getChild(name)
-    if (column === null || column === undefined) throw new Error(`the Arrow file has no column '${name}'`)
-    const batch = column.data[0]
-    if (batch === undefined) return [name, new type(0)]
-    if (column.data.length > 1)
-      throw new Error(`the column '${name}' is in ${column.data.length} batches, not in one`)
+  return <Values extends ColumnValues>(name: string, type: ColumnType<Values>): Values => {
+    const batches = table.getChild(name)?.data
+    if (batches === undefined) throw new Error(`the Arrow file has no column '${name}'`)
+    if (batches.length > 1)
+      throw new Error(`the column '${name}' is in ${batches.length} batches, not in one`)
+    const [batch] = batches
+    if (batch === undefined) return new type(0)
     if (!(batch.values instanceof type)) throw new Error(`the column '${name}' is not a ${type.name}`)
-    return [name, batch.values.subarray(0, batch.length)]
-  })
-  return Object.fromEntries(entries) as Record<Name, Values> // one entry a name
+    return cut(batch.values, { offset: 0, length: batch.length })
+  }
 }

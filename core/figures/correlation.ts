@@ -113,11 +113,22 @@ export const correlationMatrix = (series: readonly Series[]): CorrelationMatrix 
 
 /** The matrix of `size` series from the blocks of its rows, in any order. Throws unless they are complete. */
 export function assembleCorrelation(size: number, blocks: readonly CorrelationRows[]): CorrelationMatrix {
-  assertWhole(size, blocks)
   const matrix = { size, rho: new Float64Array(size * size), overlap: new Int32Array(size * size) }
-  for (const block of blocks) mirror(block, matrix)
+  let next = 0
+  for (const block of blocks.toSorted((a, b) => a.fromRow - b.fromRow)) {
+    if (block.size !== size || block.fromRow !== next) throw notWhole(size, next)
+    mirror(block, matrix)
+    next = block.toRow
+  }
+  if (next !== size) throw notWhole(size, next)
   return matrix
 }
+
+const notWhole = (size: number, next: number): RangeError =>
+  new RangeError(
+    `the blocks of a correlation matrix must be all rows of ${size}, each once, and from row ${next} on they are not; ` +
+      'assemble the blocks of one list of series',
+  )
 
 /**
  * Splits the rows of a matrix into at most `count` blocks `[from, to)` of about equally many cells: the first
@@ -135,22 +146,6 @@ export function rowBlocks(size: number, count: number): [from: number, to: numbe
   }
   return blocks
 }
-
-function assertWhole(size: number, blocks: readonly CorrelationRows[]): void {
-  let next = 0
-  for (const { size: theirs, fromRow, toRow } of blocks.toSorted((a, b) => a.fromRow - b.fromRow)) {
-    if (theirs !== size || fromRow !== next)
-      throw notWhole(size, `rows ${fromRow} to ${toRow} of ${theirs}`, next)
-    next = toRow
-  }
-  if (next !== size) throw notWhole(size, 'no more', next)
-}
-
-const notWhole = (size: number, got: string, next: number): RangeError =>
-  new RangeError(
-    `the blocks of a correlation matrix must be all rows of ${size}, each once, got ${got} where row ${next} is ` +
-      'next; assemble the blocks of one list of series',
-  )
 
 function mirror({ size, fromRow, toRow, rho, overlap }: CorrelationRows, matrix: CorrelationMatrix): void {
   for (let i = fromRow, cell = 0; i < toRow; i++) {

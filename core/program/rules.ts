@@ -12,18 +12,12 @@ export type Appetite = {
 }
 
 export function appetite(rule: TierRule, outlook: Outlook): Appetite {
-  switch (rule.kind) {
-    case 'always':
-      return {
-        on_contributions: true,
-        fraction: exceptPaused(outlook, new Float64Array(outlook.closes.length - outlook.first).fill(1)),
-      }
-    case 'mayer':
-      return { on_contributions: true, fraction: exceptPaused(outlook, mayerAppetite(rule, outlook)) }
-    case 'dips':
-      // It handles pauses itself, because they affect which steps count as touched.
-      return { on_contributions: false, fraction: dipAppetite(rule, outlook) }
-  }
+  // It handles pauses itself, because they affect which steps count as touched.
+  if (rule.kind === 'dips') return { on_contributions: false, fraction: dipAppetite(rule, outlook) }
+  const { closes, first } = outlook
+  const fraction =
+    rule.kind === 'mayer' ? mayerAppetite(rule, outlook) : new Float64Array(closes.length - first).fill(1)
+  return { on_contributions: true, fraction: exceptPaused(outlook, fraction) }
 }
 
 function exceptPaused({ paused }: Outlook, fraction: Float64Array): Float64Array {

@@ -119,12 +119,6 @@ test.each([
   )
 })
 
-test('a snapshot from before release 0.1.0 is refused, with what to do about it', () => {
-  expect(() => decodeSnapshot(withDocument({ benchmarks: undefined }))).toThrow(
-    'this snapshot is from before release 0.1.0: use the program that made it',
-  )
-})
-
 test.each([
   { side: ['short', 'long'], exit_reason: ['stop', 'signal', 'time', 'target', 'liquidation'] },
   { side: ['long', 'short'], exit_reason: ['signal', 'stop', 'time', 'target', 'liquidation'] },
