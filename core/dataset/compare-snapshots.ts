@@ -224,24 +224,32 @@ export function compareTrades(before: StrategyData, after: StrategyData): Strate
   const { to } = before.window
   const closed = to === null ? Number.NEGATIVE_INFINITY : (parseIsoDate(to)! + 1) * DAY_MS
   const [old, now] = [tradesByKey(before, publishedTrade), tradesByKey(after, publishedTrade)]
-  const restated: RestatedTrade[] = []
-  let appended = 0
-  for (const [key, trade] of now) {
-    const was = old.get(key)
-    if (was !== undefined)
-      addIfChanged(
-        restated,
-        trade,
-        changesOf(COMPARED, was, trade, exact => exact),
-      )
-    else if (trade.exit_time >= closed) appended++
-    else addIfChanged(restated, trade, [{ field: 'trade', old: null, new: trade }])
+  const isAppended = (key: string, { exit_time }: PublishedTrade) => !old.has(key) && exit_time >= closed
+  const kept = [...now].filter(([key, trade]) => !isAppended(key, trade))
+  const gone = [...old].filter(([key]) => !now.has(key))
+  const restated = [...kept, ...gone]
+    .map(([key, trade]) => toRestated(trade, old.get(key), now.get(key)))
+    .filter(({ changes }) => changes.length > 0)
+    .sort((a, b) => a.exit_time - b.exit_time)
+  return {
+    appended: now.size - kept.length,
+    restated_count: restated.length,
+    restated: restated.slice(0, MOST_LISTED),
   }
-  for (const [key, trade] of old) {
-    if (!now.has(key)) addIfChanged(restated, trade, [{ field: 'trade', old: trade, new: null }])
-  }
-  restated.sort((a, b) => a.exit_time - b.exit_time)
-  return { appended, restated_count: restated.length, restated: restated.slice(0, MOST_LISTED) }
+}
+
+const COMPARED = ['entry_price', 'exit_price', 'return_pct', 'result', 'exit_reason'] as const
+
+function toRestated(
+  { side, entry_time, exit_time }: PublishedTrade,
+  old: PublishedTrade | undefined,
+  now: PublishedTrade | undefined,
+): RestatedTrade {
+  const isSameTrade = old !== undefined && now !== undefined
+  const changes = isSameTrade
+    ? changesOf(COMPARED, old, now, exact => exact)
+    : [{ field: 'trade', old: old ?? null, new: now ?? null }]
+  return { side, entry_time, exit_time, changes }
 }
 
 /** Trades with the same side and times are distinguished by their order. */
@@ -278,12 +286,4 @@ function publishedTrade({ trades, tick_size }: StrategyData, row: number): Publi
     result: tradeResult(trades.account_return[row]!),
     exit_reason: wordAt(trades.exit_reason, row),
   }
-}
-
-const COMPARED = ['entry_price', 'exit_price', 'return_pct', 'result', 'exit_reason'] as const
-
-function addIfChanged(restated: RestatedTrade[], trade: PublishedTrade, changes: Change[]): void {
-  if (changes.length === 0) return
-  const { side, entry_time, exit_time } = trade
-  restated.push({ side, entry_time, exit_time, changes })
 }

@@ -77,35 +77,23 @@ export function splitFigures(block: FigureTree): FigureBlock {
   return { values: splitTree(block, '', reasons), undefined: reasons }
 }
 
-function splitTree(
-  block: FigureTree,
-  prefix: string,
-  reasons: Record<string, UndefinedReason>,
-): FigureValues {
-  const values: Record<string, FigureValue> = {}
-  for (const [field, node] of Object.entries(block)) {
-    const path = prefix + field
-    if (isUndefined(node)) {
-      values[field] = null
-      reasons[path] = node.undefinedBecause
-    } else values[field] = isTree(node) ? splitTree(node, `${path}/`, reasons) : toPlain(node, path)
-  }
-  return values
-}
-
-const isTree = (node: FigureNode): node is FigureTree =>
-  typeof node === 'object' && node !== null && !Array.isArray(node)
-
-function toPlain(value: FigureValue, path: string): FigureValue {
-  if (typeof value === 'number') return toPublishable(value, path)
-  if (typeof value !== 'object' || value === null) return value
-  if (isTable(value)) return value.map((row, i) => toPlain(row, `${path}/${i}`))
-  return Object.fromEntries(
-    Object.entries(value).map(([field, cell]) => [field, toPlain(cell, `${path}/${field}`)]),
+const splitTree = (block: FigureTree, prefix: string, reasons: Record<string, UndefinedReason>) =>
+  Object.fromEntries(
+    Object.entries(block).map(([field, node]) => [field, splitNode(node, prefix + field, reasons)]),
   )
+
+function splitNode(node: FigureNode, path: string, reasons: Record<string, UndefinedReason>): FigureValue {
+  if (isUndefined(node)) {
+    reasons[path] = node.undefinedBecause
+    return null
+  }
+  if (typeof node === 'number') return toPublishable(node, path)
+  if (typeof node !== 'object' || node === null) return node
+  if (isTable(node)) return node.map((row, i) => splitNode(row, `${path}/${i}`, reasons))
+  return splitTree(node, `${path}/`, reasons)
 }
 
-const isTable = (value: FigureValues | FigureTable): value is FigureTable => Array.isArray(value)
+const isTable = (value: FigureTree | FigureTable): value is FigureTable => Array.isArray(value)
 
 /** The number itself; negative zero becomes zero. */
 function toPublishable(value: number, path: string): number {

@@ -235,7 +235,7 @@ function recompute(trade: Trade, audit: Audit) {
   // Bars and funding are not known to the end of a trade that exits after the last bar.
   if (exit_time === null || perNotional === null || exit_time >= endOfBars(audit.bars)) return null
   const expected = Math.max(-1, leverage * perNotional)
-  return { account_return, leverage, expected, slippage: (2 * audit.slippage) / entry_price }
+  return { account_return, leverage, expected, slippage: (2 * audit.slippage) / entry_price } // of notional
 }
 
 /** How far each result that can be recomputed is from its recomputation. */
@@ -253,7 +253,12 @@ function describeResultFault(trade: Trade, audit: Audit): string | null {
   if (found === null) return null
   const { account_return, leverage, expected, slippage } = found
   const { resultTolerance } = audit
-  const { lowest, highest } = resultRange(expected, leverage, { tolerance: resultTolerance, slippage })
+  const unit = Math.min(1, leverage)
+  const dust = RESULT_DUST * unit
+  const slack = resultTolerance * unit + dust
+  const worst = expected - leverage * slippage
+  const lowest = worst < 0 ? worst - slack : Math.max(worst - slack, -dust)
+  const highest = expected > 0 ? expected + slack : Math.min(expected + slack, dust)
   if (account_return >= lowest && account_return <= highest) return null
   return (
     `has the result ${account_return}, and ${sixDigits(expected)} follows from its prices, its leverage of ${leverage}, the ` +
@@ -264,19 +269,3 @@ function describeResultFault(trade: Trade, audit: Audit): string | null {
 }
 
 const sixDigits = (value: number): number => Number(value.toPrecision(6))
-
-/** The results of the account that agree with a recomputed one; `slippage` is a fraction of notional. */
-function resultRange(
-  expected: number,
-  leverage: number,
-  { tolerance, slippage }: { readonly tolerance: number; readonly slippage: number },
-): { readonly lowest: number; readonly highest: number } {
-  const unit = Math.min(1, leverage)
-  const dust = RESULT_DUST * unit
-  const slack = tolerance * unit + dust
-  const worst = expected - leverage * slippage
-  return {
-    lowest: worst < 0 ? worst - slack : Math.max(worst - slack, -dust),
-    highest: expected > 0 ? expected + slack : Math.min(expected + slack, dust),
-  }
-}

@@ -181,8 +181,17 @@ function equityAt({ realised, open, terms }: Account, price: number, ms: number)
  */
 function ruin(account: Account, price: number, barOpen: number): void {
   for (const holding of account.open) {
-    const value = valueAt(holding, account.terms, price, barOpen)
-    account.taken[holding.index] = liquidated(holding, Math.max(-1, value / holding.base), price, barOpen)
+    const { trade, index, base } = holding
+    const account_return = Math.max(-1, valueAt(holding, account.terms, price, barOpen) / base)
+    account.taken[index] = {
+      ...trade,
+      exit_time: Math.max(trade.entry_time, barOpen),
+      exit_price: price,
+      exit_reason: 'liquidation',
+      account_return,
+      ...{ fees: null, funding: null }, // those of another exit
+      return_per_notional: trade.leverage === null ? null : account_return / trade.leverage,
+    }
   }
   account.open = []
   account.realised = 0
@@ -232,21 +241,6 @@ function valueAt(holding: Holding, { feeRate, funding }: TradeTerms, price: numb
   return notional * (sign * (price / trade.entry_price - 1) - feeRate - (sign * paid) / trade.entry_price)
 }
 
-const liquidated = (
-  { trade }: Holding,
-  accountReturn: number,
-  price: number,
-  barOpen: number,
-): ResolvedTrade => ({
-  ...trade,
-  exit_time: Math.max(trade.entry_time, barOpen),
-  exit_price: price,
-  exit_reason: 'liquidation',
-  account_return: accountReturn,
-  ...{ fees: null, funding: null }, // those of another exit
-  return_per_notional: trade.leverage === null ? null : accountReturn / trade.leverage,
-})
-
 /**
  * Largest difference between two computations of the same daily returns. Both sum some thousand products of
  * doubles in different orders, which leaves about 1e-13; a difference in the rules shows from 1e-6 up.
@@ -259,30 +253,21 @@ export const DUAL_MARKS_BOUND = 1e-9
  * empty series. Throws if the two do not cover the same days.
  */
 export function compareMarks(engineDaily: Series, ledgerDaily: Series) {
-  assertSameDays(engineDaily, ledgerDaily)
-  let worst = engineDaily.values.length === 0 ? -1 : 0
-  let worstDifference = 0
-  for (let i = 0; i < engineDaily.values.length; i++) {
-    const difference = Math.abs(engineDaily.values[i]! - ledgerDaily.values[i]!)
-    // NaN counts as the largest difference; only the negated comparison detects it.
-    if (!(difference <= worstDifference)) {
-      worst = i
-      worstDifference = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference
-    }
+  const days = engineDaily.values.length
+  if (engineDaily.first !== ledgerDaily.first || days !== ledgerDaily.values.length) {
+    const [engine, ledger] = [engineDaily, ledgerDaily].map(
+      series => `from ${toIsoDate(series.first)} to ${toIsoDate(lastDay(series))}`,
+    )
+    throw new Error(`two series of marks must cover the same days; one is ${engine}, the other ${ledger}`)
   }
+  const differences = engineDaily.values.map((value, i) => {
+    const difference = Math.abs(value - ledgerDaily.values[i]!)
+    return Number.isNaN(difference) ? Infinity : difference
+  })
+  const worst_difference = differences.reduce((worst, each) => Math.max(worst, each), 0)
   return {
-    agree: worstDifference <= DUAL_MARKS_BOUND,
-    worst_day: worst < 0 ? null : dayOf(engineDaily, worst),
-    worst_difference: worstDifference,
+    agree: worst_difference <= DUAL_MARKS_BOUND,
+    worst_day: days === 0 ? null : dayOf(engineDaily, differences.indexOf(worst_difference)),
+    worst_difference,
   }
 }
-
-function assertSameDays(a: Series, b: Series): void {
-  if (a.period === b.period && a.first === b.first && a.values.length === b.values.length) return
-  throw new Error(
-    `two series of marks must cover the same days; one is ${describe(a)}, the other ${describe(b)}`,
-  )
-}
-
-const describe = (series: Series): string =>
-  `${series.period} from ${toIsoDate(series.first)} to ${toIsoDate(lastDay(series))}`

@@ -163,7 +163,7 @@ function closePosition<State>(
   state.trades_closed += 1
   state.cash += sign * open.qty * (price - open.position.entry_price) - open.qty * price * engine.feeRate
   const ruined = reason === 'liquidation' || state.cash <= 0
-  if (ruined) endAccount(state)
+  if (ruined) Object.assign(state, { cash: 0, equity: 0, dead: true })
   const trade: Trade = {
     ...openTrade(open),
     exit_time: bar.t,
@@ -180,12 +180,6 @@ function startUnit(state: EngineState<unknown>): void {
   state.unit *= cash
   state.cash = 1
   if (entry_order !== null) state.entry_order = { ...entry_order, qty: entry_order.qty / cash }
-}
-
-function endAccount<State>(state: EngineState<State>): void {
-  state.cash = 0
-  state.equity = 0
-  state.dead = true
 }
 
 // The market price, moved by the slippage against the account: up for a buyer (+1), down for a seller (-1).
