@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { type AuditProblem, auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import type { Funding } from '#core/replay/bars.ts'
-import type { Trade } from '#core/replay/trade.ts'
+import type { Costs, Trade } from '#core/replay/trade.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { FREE, HOUR_MS, handBars, handFunding, type Ohlc, slot, still, trade } from './hand.ts'
 
 // Slots 0 to 4, then an outage of two slots, then one more bar.
@@ -36,40 +37,56 @@ test('the audit finds no problem in a ledger that could have happened', () => {
   expect(audit([])).toEqual([])
 })
 
-test.each([
-  ['at the high', 104, []],
-  ['at the low', 98, []],
-  ['above the high', 104.1, ['entry_fill']],
-  ['below the low', 97.9, ['entry_fill']],
-  ['with the dust of binary arithmetic', 104.00000000001, []],
-])('an entry %s is judged by its bar', (_, entry_price, expected) => {
-  expect(problems({ entry_price })).toEqual(expected)
-})
+// The low of the entry bar is 98; the bar of slot 4 opens at 110 and falls to 95, and that of slot 7 opens at 90.
+const STOPPED = { exit_time: slot(4), exit_reason: 'stop' } as const
+const JUMPED = { exit_time: slot(1), exit_price: 100, stop: 101 }
+const OPEN = { exit_time: null, exit_price: null }
 
-test('a fill may be outside its bar by the declared slippage, on the side that costs, and no further', () => {
-  expect(problems({ entry_price: 105 }, SLIPPING)).toEqual([])
-  expect(problems({ entry_price: 105.1 }, SLIPPING)).toEqual(['entry_fill'])
-  expect(problems({ entry_price: 97.9 }, SLIPPING)).toEqual(['entry_fill'])
-  expect(problems({ exit_price: 104 }, SLIPPING)).toEqual([])
-  expect(problems({ exit_price: 112.1 }, SLIPPING)).toEqual(['exit_fill'])
-  expect(problems({ side: 'short', entry_price: 97 }, SLIPPING)).toEqual([])
-  expect(problems({ side: 'short', exit_price: 113 }, SLIPPING)).toEqual([])
-})
-
-test('a fill inside a bar belongs to the bar that holds its time', () => {
-  expect(problems({ entry_time: slot(1) + HOUR_MS })).toEqual([])
-  expect(problems({ exit_time: slot(4) - 1, exit_price: 106 })).toEqual([])
-})
-
-test('a fill in a gap, or before the bars, has no bar', () => {
-  expect(problems({ exit_time: slot(5) })).toEqual(['exit_fill'])
-  expect(problems({ entry_time: slot(-1) })).toEqual(['entry_fill'])
-})
-
-test('a fill after the last bar is not judged: there is nothing to judge it by', () => {
-  expect(problems({ exit_time: slot(8), exit_price: 5_000 })).toEqual([])
-  expect(problems({ exit_time: slot(8) - 1, exit_price: 5_000 })).toEqual(['exit_fill'])
-})
+test.each(casesOf<[string, string, Partial<Trade>, Costs?]>`
+whose entry is at the high of its bar -> no problem -> ${{ entry_price: 104 }}
+whose entry is at the low of its bar -> no problem -> ${{ entry_price: 98 }}
+whose entry is above the high of its bar -> entry_fill -> ${{ entry_price: 104.1 }}
+whose entry is below the low of its bar -> entry_fill -> ${{ entry_price: 97.9 }}
+whose entry is above its bar by the dust of binary arithmetic -> no problem -> ${{ entry_price: 104.00000000001 }}
+that bought above its bar by the declared slippage -> no problem -> ${{ entry_price: 105 }} -> ${SLIPPING}
+that bought above its bar by more -> entry_fill -> ${{ entry_price: 105.1 }} -> ${SLIPPING}
+that bought below its bar -> entry_fill -> ${{ entry_price: 97.9 }} -> ${SLIPPING}
+that sold below its bar by the declared slippage -> no problem -> ${{ exit_price: 104 }} -> ${SLIPPING}
+that sold above its bar -> exit_fill -> ${{ exit_price: 112.1 }} -> ${SLIPPING}
+whose short began below its bar by the declared slippage -> no problem -> ${{ side: 'short', entry_price: 97 }} -> ${SLIPPING}
+whose short ended above its bar by the declared slippage -> no problem -> ${{ side: 'short', exit_price: 113 }} -> ${SLIPPING}
+that entered inside the bar that holds its price -> no problem -> ${{ entry_time: slot(1) + HOUR_MS }}
+that left in the last millisecond of that bar -> no problem -> ${{ exit_time: slot(4) - 1, exit_price: 106 }}
+that left in a gap -> exit_fill -> ${{ exit_time: slot(5) }}
+that entered before the bars -> entry_fill -> ${{ entry_time: slot(-1) }}
+that left after the last bar, where there is nothing to judge it by -> no problem -> ${{ exit_time: slot(8), exit_price: 5_000 }}
+that left in the last millisecond of the last bar -> exit_fill -> ${{ exit_time: slot(8) - 1, exit_price: 5_000 }}
+whose stop is at its entry -> stop_side and stop_missed -> ${{ stop: 100 }}
+whose stop is above the entry of a long -> stop_side and stop_missed -> ${{ stop: 101 }}
+whose stop is below the entry of a short -> stop_side and stop_missed -> ${{ side: 'short', stop: 99 }}
+whose stop is above the entry of a short -> no problem -> ${{ side: 'short', stop: 150 }}
+that opened beyond its stop and ended at once -> no problem -> ${{ ...JUMPED, exit_reason: 'stop' }}
+that opened beyond its stop and ended at once for another reason -> stop_side -> ${{ ...JUMPED, exit_reason: 'signal' }}
+that left at its stop -> no problem -> ${{ ...STOPPED, stop: 97, exit_price: 97 }}
+that left below its stop -> stop_exit -> ${{ ...STOPPED, stop: 97, exit_price: 96.5 }}
+that left below its stop by the declared slippage -> no problem -> ${{ ...STOPPED, stop: 97, exit_price: 96 }} -> ${SLIPPING}
+that left below its stop by more -> stop_exit -> ${{ ...STOPPED, stop: 97, exit_price: 95.9 }} -> ${SLIPPING}
+that left at the open of a bar that opened beyond the stop -> no problem -> ${{ ...STOPPED, stop: 94, exit_time: slot(7), exit_price: 90 }}
+that left below that open -> stop_exit -> ${{ ...STOPPED, stop: 94, exit_time: slot(7), exit_price: 89 }}
+whose stop was moved for the better, of which only the first is known -> no problem -> ${{ ...STOPPED, stop: 90, exit_price: 105 }}
+whose entry bar reached the stop -> stop_missed -> ${{ stop: 98 }}
+whose entry bar missed the stop -> no problem -> ${{ stop: 97.9 }}
+that went on after a bar that reached the stop -> stop_missed -> ${{ stop: 95, exit_time: slot(7), exit_price: 90 }}
+that is open after a bar that reached the stop -> stop_missed -> ${{ stop: 95, ...OPEN }}
+whose short went on after a bar that reached the stop -> stop_missed -> ${{ side: 'short', stop: 112, exit_time: slot(4) }}
+whose stop was reached in the bar of an entry inside it -> no problem -> ${{ entry_time: slot(1) + HOUR_MS, stop: 98 }}
+whose stop was reached after an exit at the open -> no problem -> ${{ exit_time: slot(4), exit_price: 110, stop: 96 }}
+that left in a gap after a bar that reached the stop -> exit_fill and stop_missed -> ${{ stop: 96, exit_time: slot(5), exit_price: 96 }}`)(
+  'the audit of a trade %s finds %s',
+  (_, expected, change, costs) => {
+    expect(problems(change, costs).join(' and ') || 'no problem').toBe(expected)
+  },
+)
 
 test('a fill outside its bar is reported with its price and its bar', () => {
   expect(audit([trade({ entry_price: 120 })])[0]!.message).toBe(
@@ -78,73 +95,48 @@ test('a fill outside its bar is reported with its price and its bar', () => {
   )
 })
 
-test('a stop belongs on the losing side of the entry', () => {
-  expect(problems({ stop: 100 })).toContain('stop_side')
-  expect(problems({ stop: 101 })).toContain('stop_side')
-  expect(problems({ side: 'short', stop: 99 })).toContain('stop_side')
-  expect(problems({ side: 'short', stop: 150 })).toEqual([])
-})
-
-test('a stop that the entry opened beyond ended the trade at once, and only then is legal', () => {
-  const jumped = { exit_time: slot(1), exit_price: 100, stop: 101 }
-  expect(problems({ ...jumped, exit_reason: 'stop' })).toEqual([])
-  expect(problems({ ...jumped, exit_reason: 'signal' })).toEqual(['stop_side'])
-})
-
-// The bar of slot 4 opens at 110 and falls to 95; the bar of slot 7 opens at 90.
-test('a stop is left at its price, less the declared slippage', () => {
-  const stopped = { stop: 97, exit_time: slot(4), exit_reason: 'stop' as const }
-  expect(problems({ ...stopped, exit_price: 97 })).toEqual([])
-  expect(problems({ ...stopped, exit_price: 96.5 })).toEqual(['stop_exit'])
-  expect(problems({ ...stopped, exit_price: 96 }, SLIPPING)).toEqual([])
-  expect(problems({ ...stopped, exit_price: 95.9 }, SLIPPING)).toEqual(['stop_exit'])
-})
-
-test('a stop that the bar opened beyond is left at the open', () => {
-  const stopped = { stop: 94, exit_time: slot(7), exit_reason: 'stop' as const }
-  expect(problems({ ...stopped, exit_price: 90 })).toEqual([])
-  expect(problems({ ...stopped, exit_price: 89 })).toEqual(['stop_exit'])
-})
-
-test('a stop that was moved for the better is no problem: only the first one is known', () => {
-  expect(problems({ stop: 90, exit_time: slot(4), exit_price: 105, exit_reason: 'stop' })).toEqual([])
-})
-
-test('a stop that a bar reached before the exit was missed, the entry bar too', () => {
-  // The low of the entry bar is 98; that of slot 4 is 95.
-  expect(problems({ stop: 98 })).toEqual(['stop_missed'])
-  expect(problems({ stop: 97.9 })).toEqual([])
-  expect(problems({ stop: 95, exit_time: slot(7), exit_price: 90 })).toEqual(['stop_missed'])
-  expect(problems({ stop: 95, exit_time: null, exit_price: null })).toEqual(['stop_missed'])
-  expect(problems({ side: 'short', entry_price: 100, stop: 112, exit_time: slot(4) })).toEqual([
-    'stop_missed',
-  ])
-})
-
-test('a stop that was reached before an entry inside the bar, or after an exit at the open, is fine', () => {
-  expect(problems({ entry_time: slot(1) + HOUR_MS, stop: 98 })).toEqual([])
-  expect(problems({ exit_time: slot(4), exit_price: 110, stop: 96 })).toEqual([])
-})
-
-test('a stop that the bar before a gap reached was missed by an exit in the gap', () => {
-  expect(problems({ stop: 96, exit_time: slot(5), exit_price: 96 })).toEqual(['exit_fill', 'stop_missed'])
-})
-
 // Without costs: 0.5 of a gain of a tenth.
 const known = { leverage: 0.5, account_return: 0.05 }
-const results = (change: Partial<Trade>, ground: Partial<Parameters<typeof auditLedger>[0]> = {}): string[] =>
+type Ground = Partial<Parameters<typeof auditLedger>[0]>
+const results = (change: Partial<Trade>, ground: Ground = {}): string[] =>
   auditLedger({ ...GROUND, ...ground, trades: [trade({ ...known, ...change })] }).map(
     ({ problem }) => problem,
   )
 
-test('a result that is given with its leverage follows from the prices', () => {
-  expect(results({})).toEqual([])
-  expect(results({ account_return: 0.05 + 1e-12 })).toEqual([])
-  expect(results({ account_return: 0.0501 })).toEqual(['result'])
-  expect(results({ account_return: 0.0499 })).toEqual(['result'])
-  expect(results({ side: 'short', account_return: -0.05 })).toEqual([])
-  expect(results({ side: 'short' })).toEqual(['result'])
-})
+const COMMISSION = { costs: { ...FREE, commission_bps_per_side: 10 } }
+// Charged at the last close, 102.
+const FUNDED = { funding: handFunding([slot(1), 0.5], [slot(2), 0.01], [slot(4), 0.5]) }
+const SLIPPED = { costs: { ...FREE, slippage_ticks: 1, tick_size: 0.5 } }
+const FALL = { entry_price: 110, entry_time: slot(3), exit_price: 96, exit_time: slot(4), account_return: -1 }
+
+test.each(casesOf<[string, string, Partial<Trade>, Ground?]>`
+that follows from the prices and the leverage -> no fault -> ${{}}
+that follows to within rounding -> no fault -> ${{ account_return: 0.05 + 1e-12 }}
+that is higher than the prices give -> result -> ${{ account_return: 0.0501 }}
+that is lower than the prices give -> result -> ${{ account_return: 0.0499 }}
+of a short, which loses what a long gains -> no fault -> ${{ side: 'short', account_return: -0.05 }}
+of a short that gains while the price rises -> result -> ${{ side: 'short' }}
+without the commissions -> result -> ${{}} -> ${COMMISSION}
+with both commissions in it -> no fault -> ${{ account_return: 0.5 * (0.1 - 0.001 * 2.1) }} -> ${COMMISSION}
+without the funding between entry and exit -> result -> ${{}} -> ${FUNDED}
+with the funding between entry and exit in it -> no fault -> ${{ account_return: 0.5 * (0.1 - 0.0102) }} -> ${FUNDED}
+that is lower by the slippage of both fills -> no fault -> ${{ account_return: 0.05 - 0.5 * 0.01 }} -> ${SLIPPED}
+that is lower by more than the slippage -> result -> ${{ account_return: 0.05 - 0.5 * 0.011 }} -> ${SLIPPED}
+that is higher where slippage is declared -> result -> ${{ account_return: 0.0501 }} -> ${SLIPPED}
+that is higher by less than the tolerance -> no fault -> ${{ account_return: 0.0501 }} -> ${{ resultTolerance: 0.0002 }}
+that is lower by less than the tolerance -> no fault -> ${{ account_return: 0.0499 }} -> ${{ resultTolerance: 0.0002 }}
+that is higher by more than the tolerance -> result -> ${{ account_return: 0.0502 }} -> ${{ resultTolerance: 0.0001 }}
+of -1 where the prices take more than the account -> no fault -> ${{ ...FALL, leverage: 9 }}
+of -1 where the prices take less than the account -> result -> ${{ ...FALL, leverage: 7 }}
+of -1 of a liquidation, at any price -> no fault -> ${{ ...FALL, leverage: 7, exit_reason: 'liquidation' }}
+after the last bar, with any funding -> no fault -> ${{ exit_time: slot(8), funding: 0.5 }}
+of a trade that is open -> no fault -> ${{ ...OPEN, account_return: null }}
+of a trade without leverage -> no fault -> ${{ leverage: null, account_return: 0.5 }}`)(
+  'the audit of a result %s finds %s',
+  (_, expected, change, ground) => {
+    expect(results(change, ground).join() || 'no fault').toBe(expected)
+  },
+)
 
 test('a result cannot be a gain if the prices lose', () => {
   const falls = [still(260), [260, 260, 249.2, 249.2], still(249.2)] as const
@@ -157,19 +149,6 @@ test('a result cannot be a gain if the prices lose', () => {
       /^trade 0 has the result 0\.5, and -0\.0103846 follows from its prices, its leverage of 0\.25, /,
     ),
   ])
-})
-
-test('a result has both commissions in it', () => {
-  const costs = { ...FREE, commission_bps_per_side: 10 }
-  expect(results({}, { costs })).toEqual(['result'])
-  expect(results({ account_return: 0.5 * (0.1 - 0.001 * 2.1) }, { costs })).toEqual([])
-})
-
-test('a result has the funding between entry and exit in it', () => {
-  // Charged at the last close, 102.
-  const funding = handFunding([slot(1), 0.5], [slot(2), 0.01], [slot(4), 0.5])
-  expect(results({}, { funding })).toEqual(['result'])
-  expect(results({ account_return: 0.5 * (0.1 - 0.0102) }, { funding })).toEqual([])
 })
 
 test('a result has the fees and the funding that its trade states, each in the place of what is declared', () => {
@@ -212,19 +191,6 @@ test('stated funding where payments are unknown is at most 5 basis points for ea
   )
 })
 
-test('a result may be lower by the slippage of both fills, and not higher', () => {
-  const costs = { ...FREE, slippage_ticks: 1, tick_size: 0.5 }
-  expect(results({ account_return: 0.05 - 0.5 * 0.01 }, { costs })).toEqual([])
-  expect(results({ account_return: 0.05 - 0.5 * 0.011 }, { costs })).toEqual(['result'])
-  expect(results({ account_return: 0.0501 }, { costs })).toEqual(['result'])
-})
-
-test('a result may differ from the prices by the tolerance', () => {
-  expect(results({ account_return: 0.0501 }, { resultTolerance: 0.0002 })).toEqual([])
-  expect(results({ account_return: 0.0499 }, { resultTolerance: 0.0002 })).toEqual([])
-  expect(results({ account_return: 0.0502 }, { resultTolerance: 0.0001 })).toEqual(['result'])
-})
-
 test.each([
   ['a return on notional of 90 000 %', 98, 1e-7, 0.00009],
   ['a gain of a flat trade', 100, 0.004, 0.00005],
@@ -240,19 +206,6 @@ test.each([
   expect(results({ ...ends, account_return: exact * (1 - 1e-6) }, { bars, resultTolerance: 0.0001 })).toEqual(
     [],
   )
-})
-
-test('a result is not below -1: an account loses no more than it has, at a liquidation at any price', () => {
-  const fall = { entry_price: 110, entry_time: slot(3), exit_price: 96, exit_time: slot(4), leverage: 9 }
-  expect(results({ ...fall, account_return: -1 })).toEqual([])
-  expect(results({ ...fall, leverage: 7, account_return: -1 })).toEqual(['result'])
-  expect(results({ ...fall, leverage: 7, exit_reason: 'liquidation', account_return: -1 })).toEqual([])
-})
-
-test('a result is not judged after the last bar, nor is its funding, while the trade is open, or if something is missing', () => {
-  expect(results({ exit_time: slot(8), funding: 0.5 })).toEqual([])
-  expect(results({ exit_time: null, exit_price: null, account_return: null })).toEqual([])
-  expect(results({ leverage: null, account_return: 0.5 })).toEqual([])
 })
 
 test.each([
