@@ -7,6 +7,8 @@ import {
   type TradeTerms,
 } from '#core/replay/resolve-trade.ts'
 import type { Trade } from '#core/replay/trade.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+import { near } from '#test/support/near.ts'
 import { handBars, handFunding, slot, still, trade } from './hand.ts'
 
 const TERMS: TradeTerms = {
@@ -25,53 +27,35 @@ const resolved = (change: Partial<Trade>, terms: Partial<TradeTerms> = {}): Reso
 // Long 100 to 110: 0.1 before costs, commission 0.001 * (1 + 1.1) = 0.0021, so 0.0979 per unit of notional.
 const PER_NOTIONAL = 0.0979
 
-test('the leverage of a trade is first of all the one in the ledger', () => {
-  expect(resolved({ leverage: 3, stop: 90, account_return: 0.0979 })).toMatchObject({
-    leverage: 3,
-    account_return: 0.0979,
-    return_per_notional: 0.0979 / 3,
-  })
-})
+/** The exit whose return per unit of notional is this one: 100 * (1 + r + fee) / (1 - fee). */
+const exitFor = (perNotional: number): number => (100 * (1 + perNotional + 0.001)) / (1 - 0.001)
 
-test('the leverage of a trade is else the risk over the distance of the stop from the entry', () => {
-  // 0.02 * 100 / |100 - 90|.
-  expect(resolved({ stop: 90, account_return: 0.0979 }).leverage).toBe(0.2)
-  expect(resolved({ side: 'short', stop: 110 }).leverage).toBe(0.2)
-})
+const RUINED = { exit_price: 50, exit_reason: 'liquidation', account_return: -1 }
+const OPEN = { exit_time: null, exit_price: null, exit_reason: null }
 
-test('the leverage of a trade is else inferred from the account return before costs and funding', () => {
-  const inferred = resolved({ account_return: 2 * PER_NOTIONAL })
-  expect(inferred.leverage).toBeCloseTo(2, 12)
-  expect(inferred.return_per_notional).toBeCloseTo(PER_NOTIONAL, 14)
-})
-
-test('the leverage of a trade is unknown if the return per notional is too small to infer it', () => {
-  // Just inside and just outside the bound: exit = 100 * (1 + r + fee) / (1 - fee).
-  const exitFor = (perNotional: number): number => (100 * (1 + perNotional + 0.001)) / (1 - 0.001)
-  const outside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 1.001), account_return: 0.02 })
-  const inside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 0.999), account_return: 0.02 })
-  expect(outside.leverage).toBeCloseTo(0.02 / (INFERENCE_MIN_RETURN * 1.001), 10)
-  expect(inside).toMatchObject({ leverage: null, account_return: 0.02 })
-})
-
-test('the leverage of a trade is unknown if the account return contradicts the prices, implies more than the cap, or is a ruin', () => {
-  expect(resolved({ account_return: -0.05 }).leverage).toBeNull()
-  expect(resolved({ account_return: 16 * PER_NOTIONAL }).leverage).toBeNull()
-  expect(resolved({ account_return: 0 }).leverage).toBeNull()
-  const ruined = { exit_price: 50, exit_reason: 'liquidation' as const, account_return: -1 } // a floor and no measurement
-  expect(resolved(ruined)).toMatchObject({ leverage: null, account_return: -1 })
-})
-
-test('the leverage of a trade is not taken from a stop that implies more than the cap, or that is at the entry', () => {
-  expect(resolved({ stop: 99.9, account_return: PER_NOTIONAL }).leverage).toBeCloseTo(1, 12)
-  expect(resolved({ stop: 100, account_return: PER_NOTIONAL }).leverage).toBeCloseTo(1, 12)
-})
-
-test('the account return is else leverage x prices less both commissions', () => {
-  expect(resolved({ leverage: 3 }).account_return).toBeCloseTo(3 * PER_NOTIONAL, 14)
-  // Short 100 to 110: -0.1 - 0.0021.
-  expect(resolved({ side: 'short', leverage: 3 }).account_return).toBeCloseTo(3 * -0.1021, 14)
-})
+test.each(casesOf<[string, Partial<Trade>, object]>`
+that the ledger gives -> ${{ leverage: 3, stop: 90, account_return: 0.0979 }} -> ${{ leverage: 3, account_return: 0.0979, return_per_notional: 0.0979 / 3 }}
+of the risk over the distance of its stop -> ${{ stop: 90, account_return: 0.0979 }} -> ${{ leverage: 0.2 }}
+of the risk over the distance of the stop of a short -> ${{ side: 'short', stop: 110 }} -> ${{ leverage: 0.2 }}
+of its account return over that of its prices -> ${{ account_return: 2 * PER_NOTIONAL }} -> ${{ leverage: 2, return_per_notional: PER_NOTIONAL }}
+of a return of the prices that is just large enough -> ${{ exit_price: exitFor(1.001 * INFERENCE_MIN_RETURN), account_return: 0.02 }} -> ${{ leverage: 0.02 / (1.001 * INFERENCE_MIN_RETURN) }}
+that no return of the prices that is too small gives -> ${{ exit_price: exitFor(0.999 * INFERENCE_MIN_RETURN), account_return: 0.02 }} -> ${{ leverage: null, account_return: 0.02 }}
+that is unknown, and its return per notional from prices and commission -> ${{ exit_price: 100.5, account_return: 0.02 }} -> ${{ leverage: null, return_per_notional: 0.005 - 0.001 * 2.005 }}
+that is unknown where the account return contradicts the prices -> ${{ account_return: -0.05 }} -> ${{ leverage: null }}
+that is unknown where the account return implies more than the cap -> ${{ account_return: 16 * PER_NOTIONAL }} -> ${{ leverage: null }}
+that is unknown where the account return is nothing -> ${{ account_return: 0 }} -> ${{ leverage: null }}
+that no ruin gives, a floor and no measurement -> ${RUINED} -> ${{ leverage: null, account_return: -1 }}
+that no stop gives which implies more than the cap -> ${{ stop: 99.9, account_return: PER_NOTIONAL }} -> ${{ leverage: 1 }}
+that no stop gives which is at the entry -> ${{ stop: 100, account_return: PER_NOTIONAL }} -> ${{ leverage: 1 }}
+with which its account return is that of the prices less both commissions -> ${{ leverage: 3 }} -> ${{ account_return: 3 * PER_NOTIONAL }}
+with which the account return of a short is that of the prices less both commissions -> ${{ side: 'short', leverage: 3 }} -> ${{ account_return: 3 * -0.1021 }}
+of its stop while it is open, and no account return -> ${{ ...OPEN, stop: 90 }} -> ${{ leverage: 0.2, account_return: null, return_per_notional: null }}
+that is unknown while it is open without a stop -> ${OPEN} -> ${{ leverage: null, account_return: null, return_per_notional: null }}`)(
+  'a trade has a leverage %s',
+  (_, change, expected) => {
+    expect(resolved(change)).toMatchObject(near(expected, 1e-12) as object)
+  },
+)
 
 test('the account return includes the funding after the entry and up to the exit', () => {
   const bars = handBars([still(90), still(100), still(120), still(130)])
@@ -90,18 +74,4 @@ test('the account return of a liquidation is exactly -1, and nothing is ever bel
     exit_reason: 'liquidation',
   })
   expect(resolved({ leverage: 2, account_return: -1.5 }).account_return).toBe(-1)
-})
-
-test('the account return of an open trade is null', () => {
-  const open = { exit_time: null, exit_price: null, exit_reason: null }
-  const none = { account_return: null, return_per_notional: null }
-  expect(resolved({ ...open, stop: 90 })).toMatchObject({ leverage: 0.2, ...none })
-  expect(resolved(open)).toMatchObject({ leverage: null, return_per_notional: null })
-})
-
-test('the return per unit of notional is from prices and commission if the leverage is unknown', () => {
-  const unknown = resolved({ exit_price: 100.5, account_return: 0.02 })
-  expect(unknown.leverage).toBeNull()
-  // 0.005 - 0.001 * (1 + 1.005).
-  expect(unknown.return_per_notional).toBeCloseTo(0.002995, 14)
 })
