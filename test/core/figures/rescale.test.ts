@@ -1,6 +1,7 @@
 // What a change of the risk level does to the figures, and what it leaves alone.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { pick } from '#core/dataset/resources/resource.ts'
 import { isUndefined } from '#core/figures/figure.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
@@ -52,24 +53,16 @@ test('rescaling by a factor that is not a positive number is refused', () => {
 })
 
 /** The figures that no unruined level moves. */
-function unscaled(figures: ReturnType<typeof figuresOf>) {
-  const { risk_adjusted, trades, exposure } = figures.fund_dd
-  const { sortino_weekly_annualized, omega, tail_ratio, skewness_daily, kurtosis_excess_daily } =
-    risk_adjusted
-  const { probabilistic_sharpe_ratio, sharpe_std_error, min_track_record_days } = risk_adjusted
-  const { autocorrelation_lag1_daily, positive_days_pct } = risk_adjusted
-  const { payoff_ratio, kelly_fraction, sqn, expectancy_r, largest_loss_r } = trades
-  const { sharpe_daily_annualized, sortino_daily_annualized, sharpe_weekly_annualized } = figures
-  return {
-    ...{ sharpe_daily_annualized, sortino_daily_annualized, sharpe_weekly_annualized },
-    ...{ trade_count: figures.trade_count, win_rate_pct: figures.win_rate_pct },
-    ...{ profit_factor: figures.profit_factor, exposure },
-    ...{ sortino_weekly_annualized, omega, tail_ratio, skewness_daily, kurtosis_excess_daily },
-    ...{ probabilistic_sharpe_ratio, sharpe_std_error, min_track_record_days },
-    ...{ autocorrelation_lag1_daily, positive_days_pct },
-    ...{ payoff_ratio, kelly_fraction, sqn, expectancy_r, largest_loss_r },
-  }
-}
+const unscaled = (figures: ReturnType<typeof figuresOf>) => ({
+  ...pick(figures, 'sharpe_daily_annualized', 'sortino_daily_annualized', 'sharpe_weekly_annualized'),
+  ...pick(figures, 'trade_count', 'win_rate_pct', 'profit_factor'),
+  ...pick(figures.fund_dd.risk_adjusted, 'sortino_weekly_annualized', 'omega', 'tail_ratio'),
+  ...pick(figures.fund_dd.risk_adjusted, 'skewness_daily', 'kurtosis_excess_daily', 'positive_days_pct'),
+  ...pick(figures.fund_dd.risk_adjusted, 'probabilistic_sharpe_ratio', 'sharpe_std_error'),
+  ...pick(figures.fund_dd.risk_adjusted, 'min_track_record_days', 'autocorrelation_lag1_daily'),
+  ...pick(figures.fund_dd.trades, 'payoff_ratio', 'kelly_fraction', 'sqn', 'expectancy_r', 'largest_loss_r'),
+  exposure: figures.fund_dd.exposure,
+})
 
 function expectRatio(scaled: unknown, base: unknown, k: number): void {
   if (isUndefined(base)) expect(scaled).toEqual(base)
