@@ -3,6 +3,7 @@ import { auditLedger } from '#core/replay/audit.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { compareMarks, DUAL_MARKS_BOUND, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { arbitraryInput } from './arbitraries.ts'
@@ -68,32 +69,19 @@ function everyEightHours(times: Float64Array): Funding {
 
 const daily = (...values: number[]) => dailyFrom('2020-01-01', values)
 
-test('the comparison of two series of marks agrees up to its bound and not beyond, and names the worst day', () => {
-  const engine = daily(0, 0.01, -0.02)
-  const same = { agree: true, worst_day: DAY_0, worst_difference: 0 }
-  expect(compareMarks(engine, daily(0, 0.01, -0.02))).toEqual(same)
-  expect(compareMarks(engine, daily(0, 0.01 + DUAL_MARKS_BOUND * 0.9, -0.02))).toMatchObject({
-    agree: true,
-    worst_day: DAY_0 + 1,
-  })
-  expect(compareMarks(engine, daily(0, 0.01, -0.02 - DUAL_MARKS_BOUND * 1.1))).toMatchObject({
-    agree: false,
-    worst_day: DAY_0 + 2,
-  })
-})
-
-test('the comparison of two series of marks never agrees if one of the two is NaN', () => {
-  for (const pair of [
-    [daily(0, Number.NaN, 0.5), daily(0, 0, 0)],
-    [daily(0, 0, 0), daily(0, Number.NaN, 0.5)],
-  ] as const) {
-    expect(compareMarks(...pair)).toMatchObject({ agree: false, worst_day: DAY_0 + 1 })
-  }
-})
-
-test('the comparison of two empty series of marks agrees, without a worst day', () => {
-  expect(compareMarks(daily(), daily())).toEqual({ agree: true, worst_day: null, worst_difference: 0 })
-})
+test.each(casesOf<[string, number[], number[], boolean, number | null]>`
+that are equal -> ${[0, 0.01, -0.02]} -> ${[0, 0.01, -0.02]} -> ${true} -> ${0}
+that differ by less than the bound -> ${[0, 0.01, -0.02]} -> ${[0, 0.01 + DUAL_MARKS_BOUND * 0.9, -0.02]} -> ${true} -> ${1}
+that differ by more than the bound -> ${[0, 0.01, -0.02]} -> ${[0, 0.01, -0.02 - DUAL_MARKS_BOUND * 1.1]} -> ${false} -> ${2}
+of which the first has a NaN -> ${[0, Number.NaN, 0.5]} -> ${[0, 0, 0]} -> ${false} -> ${1}
+of which the second has a NaN -> ${[0, 0, 0]} -> ${[0, Number.NaN, 0.5]} -> ${false} -> ${1}
+without a day -> ${[]} -> ${[]} -> ${true} -> ${null}`)(
+  'the comparison of two series of marks %s says whether they agree, and the worst day',
+  (_, engine, ledger, agree, worst) => {
+    const worst_day = worst === null ? null : DAY_0 + worst
+    expect(compareMarks(daily(...engine), daily(...ledger))).toMatchObject({ agree, worst_day })
+  },
+)
 
 test('the comparison of two series of marks refuses series that do not cover the same days', () => {
   expect(() => compareMarks(daily(0), daily(0, 0))).toThrow('from 2020-01-01 to 2020-01-02')

@@ -135,12 +135,6 @@ test('the first day of the series cuts it: the returns after it are the same as 
   expect(Array.from(cut.daily.values)).toEqual(Array.from(whole.daily.values.slice(1)))
 })
 
-test('a first day of the series outside the bars is refused', () => {
-  expect(() => mark([risen], { bars: rising, from: DAY_0 + 3 })).toThrow(
-    'strategy alder: the inception must be a day',
-  )
-})
-
 const price = fc.double({ min: 80, max: 120, noNaN: true })
 const anyCloses = fc.array(price, { minLength: 24, maxLength: 60 })
 

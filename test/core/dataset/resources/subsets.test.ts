@@ -149,14 +149,10 @@ const elm = { id: 'elm', returns, marking: 'realised' as const }
 const yew = { id: 'yew', returns, marking: 'reported' as const }
 const book = handSnapshot([oak, elm, yew])
 
-test('the basis of a strategy is that of its history, at every risk level', () => {
-  expect(readReturns(book, { sid: 'oak' }).meta.basis).toBe('backtested')
-  expect(readReturns(book, { sid: 'elm' }).meta.basis).toBe('backtested')
-  expect(readReturns(book, { sid: 'yew' }).meta.basis).toBe('reported')
+test('the basis of an answer is that of the histories in it, at every risk level, and mixed if they differ', () => {
+  const basisOf = (sid: string) => readReturns(book, { sid }).meta.basis
+  expect(['oak', 'elm', 'yew'].map(basisOf)).toEqual(['backtested', 'backtested', 'reported'])
   expect(readStats(book, { sid: 'yew', risk_pct: 0.05 }).meta.basis).toBe('reported')
-})
-
-test('the basis of several strategies is mixed if they differ', () => {
   expect(readSummary(book).meta.basis).toBe('mixed')
   expect(readCorrelation(book, { ids: ['oak', 'elm'] }).meta.basis).toBe('backtested')
   expect(readExport(book, { ids: ['yew'] }).meta.basis).toBe('reported')
