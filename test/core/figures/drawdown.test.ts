@@ -9,7 +9,9 @@ import {
 } from '#core/figures/drawdown.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { longestRun } from '#core/figures/moments.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { near } from '#test/support/near.ts'
 import { returnsOf } from './arbitraries.ts'
 import { figuresFrom } from './series.ts'
 
@@ -53,27 +55,17 @@ test('the rounding error after a recovery is not a drawdown', () => {
   expect(daysUnderwater(depths)).toBe(1)
 })
 
-const averagesOf = (...returns: number[]) => {
-  const { drawdowns: block } = figuresFrom('2024-01-01', returns).fund_dd
-  const { count, lasting_count, average_depth_pct, average_underwater_days } = block
-  return { count, lasting_count, average_depth_pct, average_underwater_days }
-}
+const NONE = undefinedBecause('no_drawdown')
 
-test('the averages over drawdowns leave out a dip of one day', () => {
-  const figures = averagesOf(-0.1, 0.5, -0.2, -0.5, 2, -0.01, 0.5)
-  expect(figures).toMatchObject({ count: 3, lasting_count: 1, average_underwater_days: 2 })
-  expect(figures.average_depth_pct).toBeCloseTo(-60, 12)
-})
-
-test('the averages over drawdowns are undefined if all dips are of one day, the open one too', () => {
-  const none = undefinedBecause('no_drawdown')
-  const all = { average_depth_pct: none, average_underwater_days: none }
-  expect(averagesOf(-0.1, 0.5, -0.1)).toEqual({ count: 2, lasting_count: 0, ...all })
-})
-
-test('the averages over drawdowns have an open drawdown from its second day on', () => {
-  expect(averagesOf(0.1, -0.1, -0.1)).toMatchObject({ lasting_count: 1, average_underwater_days: 2 })
-})
+test.each(casesOf<[string, number[], object]>`
+leave out a dip of one day -> ${[-0.1, 0.5, -0.2, -0.5, 2, -0.01, 0.5]} -> ${{ count: 3, lasting_count: 1, average_underwater_days: 2, average_depth_pct: -60 }}
+are undefined if all dips are of one day, the open one too -> ${[-0.1, 0.5, -0.1]} -> ${{ count: 2, lasting_count: 0, average_underwater_days: NONE, average_depth_pct: NONE }}
+have an open drawdown from its second day on -> ${[0.1, -0.1, -0.1]} -> ${{ lasting_count: 1, average_underwater_days: 2 }}`)(
+  'the averages over drawdowns %s',
+  (_, returns, expected) => {
+    expect(figuresFrom('2024-01-01', returns).fund_dd.drawdowns).toMatchObject(near(expected) as object)
+  },
+)
 
 test('the trough of a drawdown is the first of equal depths', () => {
   expect(drawdownEpisodes(Float64Array.of(-0.1, -0.2, -0.2, 0))[0]).toMatchObject({

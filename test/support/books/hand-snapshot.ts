@@ -4,13 +4,14 @@ import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { SealsRecord } from '#core/contract/payloads/live.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
-import type {
-  Benchmark,
-  DatasetRecord,
-  Snapshot,
-  StrategyData,
-  StrategyRecord,
-  TradeColumns,
+import {
+  type Benchmark,
+  type DatasetRecord,
+  type Snapshot,
+  type StrategyData,
+  type StrategyRecord,
+  TRADE_FLOATS,
+  type TradeColumns,
 } from '#core/dataset/snapshot.ts'
 import { SIDES } from '#core/dataset/snapshot-files.ts'
 import { bookFigures } from '#core/figures/book.ts'
@@ -75,28 +76,19 @@ export function handSnapshot(
   }
 }
 
-const DATASET: Omit<DatasetRecord, 'window'> = {
-  version: HAND_VERSION,
-  name: 'Hand',
-  disclaimer: 'Made by hand.',
-  methodology_url: 'https://example.org/method',
+/** What is stated of the dataset, and of each of its strategies. */
+const STATED = {
   engine: 'highwater',
   data_source: 'made by hand',
-  max_modelled_risk_pct: 0.1,
-  embargo_days: 0,
-  funding: [],
-  accepted_findings: [],
-  history_restated: false,
-  method_revision: METHOD_REVISION,
-  entered: null,
-  lineage: [],
-  removed: [],
-  stress_periods: [],
-  public_url: null,
-  program_url: null,
-  synthetic: false,
-  licence: null,
-  seals: null,
+  methodology_url: 'https://example.org/method',
+}
+
+const DATASET: Omit<DatasetRecord, 'window'> = {
+  ...STATED,
+  ...{ version: HAND_VERSION, name: 'Hand', disclaimer: 'Made by hand.', method_revision: METHOD_REVISION },
+  ...{ max_modelled_risk_pct: 0.1, embargo_days: 0, history_restated: false, synthetic: false },
+  ...{ funding: [], accepted_findings: [], lineage: [], removed: [], stress_periods: [] },
+  ...{ entered: null, public_url: null, program_url: null, licence: null, seals: null },
 }
 
 const coverage = (strategies: readonly StrategyData[]): DatasetRecord['window'] => ({
@@ -133,55 +125,30 @@ function toStrategyData({
 }
 
 const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'inception'> = {
-  blurb: null,
-  tv_status: 'provisional',
-  verification_state: 'unverified',
-  instrument: 'BTCUSDT-PERP',
-  ccy: 'USDT',
-  denomination: 'USDT',
-  engine: 'highwater',
-  data_source: 'made by hand',
-  methodology_url: 'https://example.org/method',
-  base_risk_pct: 0.02,
-  commission_bps_per_side: 5,
-  slippage_ticks: 1,
-  tick_size: 0.1,
-  funding: 'as_reported',
-  result_tolerance_bps: null,
-  max_leverage: 15,
-  module_version: null,
-  rules_sha256: null,
-  rules_since: null,
-  leverage_typical: null,
-  leverage_max: null,
-  refused_above_risk_pct: null,
-  marking: 'reported',
-  measured: null,
-  days_without_bars: 0,
-  trials: null,
-  published_since: null,
-  time_stamp: null,
-  live: null,
-  ended: null,
-  idle_since: null,
+  ...STATED,
+  ...{ tv_status: 'provisional', verification_state: 'unverified', marking: 'reported' },
+  ...{ instrument: 'BTCUSDT-PERP', ccy: 'USDT', denomination: 'USDT', funding: 'as_reported' },
+  ...{ base_risk_pct: 0.02, max_leverage: 15, commission_bps_per_side: 5, slippage_ticks: 1, tick_size: 0.1 },
+  ...{ result_tolerance_bps: null, days_without_bars: 0, blurb: null, trials: null, measured: null },
+  ...{ leverage_typical: null, leverage_max: null, refused_above_risk_pct: null },
+  ...{ module_version: null, rules_sha256: null, rules_since: null },
+  ...{ published_since: null, time_stamp: null, live: null, ended: null, idle_since: null },
 }
 
 function toColumns(trades: readonly HandTrade[]): TradeColumns {
-  const floats = (at: (trade: HandTrade) => number): Float64Array => Float64Array.from(trades, at)
+  const rows = trades.map(trade => ({
+    ...{ side: 'long' as const, exit_reason: 'signal' as const, entry_price: 100, exit_price: 100 },
+    ...{ notional_return: trade.account_return, leverage: Number.NaN, stop: Number.NaN },
+    ...trade,
+  }))
+  const floats = TRADE_FLOATS.map(name => [name, Float64Array.from(rows, row => row[name])])
   return {
-    side: { codes: Uint8Array.from(trades, ({ side = 'long' }) => SIDES.indexOf(side)), words: SIDES },
-    entry_time: floats(trade => trade.entry_time),
-    entry_price: floats(trade => trade.entry_price ?? 100),
-    exit_time: floats(trade => trade.exit_time),
-    exit_price: floats(trade => trade.exit_price ?? 100),
+    side: { codes: Uint8Array.from(rows, ({ side }) => SIDES.indexOf(side)), words: SIDES },
     exit_reason: {
-      codes: Uint8Array.from(trades, ({ exit_reason = 'signal' }) => EXIT_REASONS.indexOf(exit_reason)),
+      codes: Uint8Array.from(rows, ({ exit_reason }) => EXIT_REASONS.indexOf(exit_reason)),
       words: EXIT_REASONS,
     },
-    notional_return: floats(trade => trade.notional_return ?? trade.account_return),
-    account_return: floats(trade => trade.account_return),
-    leverage: floats(trade => trade.leverage ?? Number.NaN),
-    stop: floats(trade => trade.stop ?? Number.NaN),
+    ...(Object.fromEntries(floats) as Record<(typeof TRADE_FLOATS)[number], Float64Array>), // the same names
   }
 }
 
