@@ -120,11 +120,8 @@ test.each([
   expect(restated.flatMap(trade => trade.changes.map(change => change.field))).toContain(field)
 })
 
-test('a removed strategy is a restatement', () => {
+test('a removed strategy is a restatement, and a new one alters nothing', () => {
   expect(compare([ash, elm], [ash])).toMatchObject({ removed: ['elm'], history_restated: true })
-})
-
-test('a new strategy alters nothing', () => {
   expect(compare([ash], [ash, elm])).toMatchObject({ added: ['elm'], history_restated: false })
 })
 

@@ -157,7 +157,7 @@ test('a reversal whose entry is over the cap still exits', () => {
   expect(result.state.open).toBeNull()
 })
 
-test('a decision for the position already held is ignored and counted, and changes no stop', () => {
+test('a decision for the position already held, or to be flat without one, is ignored and counted, and changes no stop', () => {
   const { result, events } = run({
     bars: [still(100), still(100), still(100)],
     decisions: { 0: LONG, 1: { act: 'long', stop: 50 } },
@@ -165,11 +165,8 @@ test('a decision for the position already held is ignored and counted, and chang
   expect(kinds(events)).toEqual(['ordered', 'opened', 'ignored'])
   expect(result.state).toMatchObject({ decisions_ignored: 1 })
   expect(result.state.open!.position.stop).toBe(90)
-})
-
-test('a decision to be flat without a position is ignored and counted', () => {
-  const { result } = run({ bars: [still(100), still(100)], decisions: { 0: FLAT } })
-  expect(result.state).toMatchObject({ decisions_ignored: 1, exit_order: null })
+  const { state } = run({ bars: [still(100), still(100)], decisions: { 0: FLAT } }).result
+  expect(state).toMatchObject({ decisions_ignored: 1, exit_order: null })
 })
 
 // Leverage 10: stop 2 % away... 0.02 / (0.2 / 100) = 10, qty = 0.02 / 0.2 = 0.1.

@@ -103,23 +103,31 @@ test.each(BINARY_FORMATS)('an empty table as %s has its columns, their types and
   })
 })
 
-test.each(BINARY_FORMATS)('a file as %s has in its metadata what the headers have', format => {
-  const { headers } = render('export', book, { format, risk_pct: 0.5 })
-  expect(headers).toEqual({
-    'content-type': `application/vnd.apache.${format === 'arrow' ? 'arrow.file' : 'parquet'}`,
-    'content-disposition': `attachment; filename="all-export-daily-risk-0.1-20240601T001500Z.${format}"`,
-    'x-dataset-version': HAND_VERSION,
-    'x-disclaimer': 'Not advice ? ever.',
-    'x-risk-pct-effective': '0.1',
-    'x-risk-pct-clamped': 'true',
-  })
-  expect(read('export', book, format, { risk_pct: 0.5 }).metadata).toMatchObject({
-    dataset_version: HAND_VERSION,
-    disclaimer: 'Not\nadvice – ever.',
-    risk_pct_effective: '0.1',
-    risk_pct_clamped: 'true',
-  })
-})
+test.each([
+  ['arrow', 'application/vnd.apache.arrow.file'],
+  ['parquet', 'application/vnd.apache.parquet'],
+  ['csv', 'text/csv; charset=utf-8; header=present'],
+] as const)(
+  'a table as %s has in its headers what the envelope would, and a binary one in its metadata',
+  (format, type) => {
+    const { headers } = render('export', book, { format, risk_pct: 0.5 })
+    expect(headers).toEqual({
+      'content-type': type,
+      'content-disposition': `attachment; filename="all-export-daily-risk-0.1-20240601T001500Z.${format}"`,
+      'x-dataset-version': HAND_VERSION,
+      'x-disclaimer': 'Not advice ? ever.',
+      'x-risk-pct-effective': '0.1',
+      'x-risk-pct-clamped': 'true',
+    })
+    if (format === 'csv') return // it has no place for them
+    expect(read('export', book, format, { risk_pct: 0.5 }).metadata).toMatchObject({
+      dataset_version: HAND_VERSION,
+      disclaimer: 'Not\nadvice – ever.',
+      risk_pct_effective: '0.1',
+      risk_pct_clamped: 'true',
+    })
+  },
+)
 
 test.each(BINARY_FORMATS)('an instant that is not a whole millisecond is refused as %s', format => {
   const [alder, birch] = book.strategies

@@ -10,7 +10,7 @@ import { canonicalPath, DATASET_ROUTES } from '#core/dataset/resources/routes.ts
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
-import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
+import { handSnapshot } from '../../../support/books/hand-snapshot.ts'
 import {
   readCorrelation,
   readCsv,
@@ -117,11 +117,9 @@ test('the export has a row for every day from the earliest to the latest, also f
   ])
 })
 
-const disclaimed = handSnapshot([{ id: 'alder', returns: [0.01] }], { disclaimer: 'Not\nadvice – ever.' })
-
 test('a CSV answer is named after what it holds', () => {
   const nameOf = (id: 'returns' | 'curve' | 'trades' | 'export', params: Partial<Params>) =>
-    readCsv(id, disclaimed, params).headers['content-disposition']
+    readCsv(id, book, params).headers['content-disposition']
   const named = (name: string) => `attachment; filename="${name}-20240601T001500Z.csv"`
   expect(nameOf('returns', { sid: 'alder' })).toBe(named('alder-returns-daily'))
   expect(nameOf('curve', { sid: 'alder', risk_pct: 0.5 })).toBe(named('alder-curve-risk-0.1'))
@@ -131,14 +129,6 @@ test('a CSV answer is named after what it holds', () => {
     named('all-export-weekly-from-2024-01-02-to-2024-02-01'),
   )
   expect(nameOf('export', { period: 'weekly', risk_pct: 0.05 })).toBe(named('all-export-weekly-risk-0.05'))
-})
-
-test('a CSV answer says in its headers what the envelope would', () => {
-  expect(readCsv('returns', disclaimed, { sid: 'alder' }).headers).toMatchObject({
-    'content-type': 'text/csv; charset=utf-8; header=present',
-    'x-dataset-version': HAND_VERSION,
-    'x-disclaimer': 'Not advice ? ever.', // a header is one line of ASCII
-  })
 })
 
 test('a request is read back from its canonical address as it was, and answered by the same bytes', () => {
