@@ -29,7 +29,7 @@ const ELEMENTS = new Set(
 /** The elements of a page that is whole: throws, or fails, if it is not. */
 function expectWhole(file: string, page: string): ReturnType<typeof htmlElements> {
   const elements = htmlElements(page)
-  const valuesOf = (name: string) => elements.flatMap(({ attributes }) => attributes.get(name) ?? [])
+  const valuesOf = (name: string) => elements.flatMap(({ attributes }) => attributes[name] ?? [])
   const ids = valuesOf('id')
   expect(new Set(ids).size, `${file}: ids`).toBe(ids.length)
   const missing = REFERENCES.flatMap(valuesOf)
@@ -39,7 +39,7 @@ function expectWhole(file: string, page: string): ReturnType<typeof htmlElements
   const unknown = elements.filter(({ name }) => !ELEMENTS.has(name)).map(({ name }) => name)
   expect(unknown, `${file}: elements`).toEqual([])
   const handlers = elements.flatMap(({ attributes }) =>
-    [...attributes.keys()].filter(key => /^on|^style$/.test(key)),
+    Object.keys(attributes).filter(key => /^on|^style$/.test(key)),
   )
   expect(handlers, `${file}: attributes`).toEqual([])
   const shown = elements.filter(({ name }) => name !== 'script').flatMap(({ text }) => text)
@@ -49,7 +49,7 @@ function expectWhole(file: string, page: string): ReturnType<typeof htmlElements
 
 const jsonOf = (elements: ReturnType<typeof htmlElements>): unknown[] =>
   elements
-    .filter(({ name, attributes }) => name === 'script' && !attributes.has('src'))
+    .filter(({ name, attributes }) => name === 'script' && !('src' in attributes))
     .map(({ text }) => JSON.parse(text))
 
 const aText = fc.oneof(

@@ -137,11 +137,9 @@ test('a sheet has a definition behind each name of a figure, and its symbols beh
   const later = LATER.map(name => SECTIONS[name](modelOf(snapshot))).join('')
   const elements = htmlElements(sheetOf(snapshot).replace('</main>', `${later}</main>`))
   const popovers = new Set(
-    elements
-      .filter(({ attributes }) => attributes.has('popover'))
-      .map(({ attributes }) => attributes.get('id')!),
+    elements.filter(({ attributes }) => 'popover' in attributes).map(({ attributes }) => attributes.id!),
   )
-  const opened = new Set(elements.flatMap(({ attributes }) => attributes.get('popovertarget') ?? []))
+  const opened = new Set(elements.flatMap(({ attributes }) => attributes.popovertarget ?? []))
   expect([...popovers].filter(id => !opened.has(id))).toEqual([])
   expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(9)
   const texts = sheetOf(snapshot).match(/<div id="about-.*?<\/div>/gs)!

@@ -13,8 +13,9 @@ import {
   namedLineChart,
 } from '#pages/charts/line-chart.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
+import { all } from '../../support/browser/rendered-pages.ts'
 import { forAll } from '../../support/for-all.ts'
-import { all, linePoints, parseXml, partsOf, withClass } from './drawn.ts'
+import { linePoints, parseXml, partsOf, withClass } from './drawn.ts'
 
 const FIRST = parseIsoDate('2018-01-01')!
 

@@ -9,8 +9,9 @@ import { histogram } from '#pages/charts/histogram.ts'
 import { legend } from '#pages/charts/svg.ts'
 import { sparkline } from '#pages/strategies-table.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
+import { all, type Element } from '../../support/browser/rendered-pages.ts'
 import { forAll } from '../../support/for-all.ts'
-import { all, type Element, parseXml, partsOf, withClass } from './drawn.ts'
+import { parseXml, partsOf, withClass } from './drawn.ts'
 
 const frame = { id: 'a', title: 'Years' }
 const anyText = fc.string({ unit: 'binary', maxLength: 60 })
