@@ -8,7 +8,8 @@ import { AS_OF_PARAMETER, PIN_PARAMETER, pinnedPath, pinnedTemplate } from '#cor
 import type { Route } from '#core/contract/route.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
-import { DOCS, type Endpoint } from '#pages/guides/guides.ts'
+import { DOCS } from '#pages/guides/documents.ts'
+import type { Endpoint } from '#pages/guides/guides.ts'
 import { API_VERSION } from '../service/exchange.ts'
 import { INFRASTRUCTURE_ROUTES, type InfrastructureRoute } from './infrastructure.ts'
 

@@ -1,23 +1,11 @@
-// The table of guides, and `/docs` itself: pages that are not of a version, written with what is served now.
+// `/docs` and the pages below it: not of a version, but written with what is served now.
 import { html } from 'hono/html'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
 import { documentOf, feedLinks, type Markup, siteLinks } from '../layout.ts'
 import { fileKey } from '../page-routes.ts'
-import { DOCUMENTS } from './documents.ts'
+import { DOCS, DOCUMENTS, GUIDES, type Guide } from './documents.ts'
 import { DOCS_HEAD } from './files.ts'
-import { firstChart } from './first-chart.ts'
-import { type Guide, type GuideFacts, prose } from './guide.ts'
-import { pinning } from './pinning.ts'
-import { publishing } from './publishing.ts'
-import { recomputing } from './recomputing.ts'
-import { rescaling } from './rescaling.ts'
-import { webhooks } from './webhooks.ts'
-
-/** In the order in which they are read. */
-export const GUIDES: readonly Guide[] = [firstChart, pinning, rescaling, recomputing, webhooks, publishing]
-
-/** All pages below `/docs/guides/`. */
-export const DOCS: readonly Guide[] = [...GUIDES, ...DOCUMENTS]
+import { type GuideFacts, prose } from './guide.ts'
 
 export const guidePage = ({ title, about, body, name }: Guide, facts: GuideFacts): string =>
   servicePage(

@@ -240,7 +240,7 @@ test('the page on trust has a row for every forgery of the suite, and no other',
 test('no page and no document calls audited what the publisher checks himself', () => {
   const texts = [
     'README.md',
-    ...globSync(['docs/*.md', 'pages/**/*.ts', 'clients/*/README.md'], { cwd: ROOT }),
+    ...globSync(['docs/*.md', 'pages/**/*.{ts,md}', 'clients/*/README.md'], { cwd: ROOT }),
   ]
   expect(texts.length).toBeGreaterThan(40)
   expect(texts.filter(path => /\baudited\b/i.test(readPage(path)))).toEqual([])

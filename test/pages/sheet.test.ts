@@ -1,4 +1,5 @@
 // A fact sheet: what a night computes from bars or a module, the book beside it, what its names open, and what is said of a record.
+// Where a text of verdicts.txt or live-section.txt is meant to change, rewrite it: vitest run test/pages/sheet --update=all
 import { brotliCompressSync, constants } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
@@ -137,11 +138,9 @@ test('a sheet has a definition behind each name of a figure, and its symbols beh
   const later = LATER.map(name => SECTIONS[name](modelOf(snapshot))).join('')
   const elements = htmlElements(sheetOf(snapshot).replace('</main>', `${later}</main>`))
   const popovers = new Set(
-    elements
-      .filter(({ attributes }) => attributes.has('popover'))
-      .map(({ attributes }) => attributes.get('id')!),
+    elements.filter(({ attributes }) => 'popover' in attributes).map(({ attributes }) => attributes.id!),
   )
-  const opened = new Set(elements.flatMap(({ attributes }) => attributes.get('popovertarget') ?? []))
+  const opened = new Set(elements.flatMap(({ attributes }) => attributes.popovertarget ?? []))
   expect([...popovers].filter(id => !opened.has(id))).toEqual([])
   expect([...popovers].filter(id => id.startsWith('symbols-'))).toHaveLength(9)
   const texts = sheetOf(snapshot).match(/<div id="about-.*?<\/div>/gs)!
@@ -205,7 +204,7 @@ const version = (given: Partial<Ancestor>, i = 0): Ancestor => ({
 })
 const restated = { id: 's', daily: 2, weekly: 0, trades: 0, base_risk: false, module_version: false }
 
-test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]]>([
+const JUDGED: readonly (readonly [string, HandStrategy, readonly Partial<Ancestor>[]])[] = [
   [
     'replayed and time-stamped',
     strategy('s', 0, {
@@ -218,14 +217,6 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
       ...{ module_version: '3', rules_sha256: 'abcdef0123456789ffff', rules_since: V1 },
     }),
     [{ added: ['s'] }, { declared: [{ what: 'same_rules', of: 's', reason: 'a comment' }] }],
-    [
-      'Entered: 1 May 2024 time-stamped by TSA 31 days before this version; earlier days are a backtest',
-      'Checked: 1 of 1 trade computed twice, equal This does not show when the rules were written.',
-      'Rules: declared the same since 1 May 2024 digest abcdef012345; files changed once version 3 of the module',
-      'History: no value restated in 2 versions what changed, version by version',
-      LIVE,
-      'Enough data?: 10.0 years, 1 trade Sharpe ratio 0.00 ± 0.32 (standard error) at base risk, all days: a losing year in 8 of 10 drawn',
-    ],
   ],
   [
     'from a ledger, of 20 days and restated, of which a version was lost',
@@ -234,28 +225,8 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
       ...{ trades: [trade, trade], published_since: '2024-05-03T00:15:00Z' },
     }),
     [{ restated: [restated] }, { not_compared: ['2024-05-02T00:15:00Z'] }, { restated: [restated] }],
-    [
-      "Entered: 3 May 2024 in its present form, by the publisher's own clock 29 days before this version; earlier days were not published as they happened",
-      'Checked: 2 of 2 trades unverified This does not show when the rules were written.',
-      'Rules: not known not made by a module here made from a ledger',
-      'History: restated 2 times in 3 versions; not known before 1 May 2024; 1 could not be compared what changed, version by version',
-      LIVE,
-      'Enough data?: 20 days, 2 trades Sharpe ratio 20 days: too short too short to draw a year from',
-    ],
   ],
-  [
-    'reported, without a day',
-    { id: 's', returns: [] },
-    [],
-    [
-      'Entered: not recorded by older builds what is recorded',
-      'Checked: no return recomputed unverified This does not show when the rules were written.',
-      'Rules: not known not made by a module here made from returns',
-      'History: not recorded by older builds what changed, version by version',
-      LIVE,
-      'Enough data?: no day yet Sharpe ratio 0 days: too short too short to draw a year from',
-    ],
-  ],
+  ['reported, without a day', { id: 's', returns: [] }, []],
   [
     'ruined, and time-stamped long after its name',
     {
@@ -263,18 +234,17 @@ test.each<[string, HandStrategy, readonly Partial<Ancestor>[], readonly string[]
       time_stamp: { at: '2024-05-20T00:15:00Z', by: 'TSA' },
     },
     [{}, { not_compared: ['2024-05-02T00:15:00Z'] }],
-    [
-      "Entered: 1 May 2023 by the publisher's own clock; time-stamped by TSA on 20 May 2024 397 days before this version; earlier days were not published as they happened",
-      'Checked: no return recomputed unverified This does not show when the rules were written.',
-      'Rules: not known not made by a module here made from returns',
-      'History: not known in full in 2 versions; not known before 1 May 2024; 1 could not be compared what changed, version by version',
-      LIVE,
-      'Enough data?: 3 days ruined on 2 January 2024, at base risk too short to draw a year from',
-    ],
   ],
-])('the verdict on a strategy %s, the same at every risk level', (_what, given, lineage, expected) => {
-  for (const level of [null, 0.06])
-    expect(verdictOf(given, { lineage: lineage.map(version) }, level)).toEqual(expected)
+]
+
+test('the verdict on a strategy has six facts with their evidence, as in verdicts.txt for each kind of record, the same at every risk level', async () => {
+  const texts = JUDGED.map(([kind, given, versions]) => {
+    const lineage = versions.map(version)
+    const [facts, others] = [null, 0.06].map(level => verdictOf(given, { lineage }, level))
+    expect(others).toEqual(facts)
+    return `${kind}\n${facts!.map(fact => `  ${fact}\n`).join('')}`
+  })
+  await expect(texts.join('\n')).toMatchFileSnapshot('verdicts.txt')
 })
 
 test('the verdict says since when files or a version are the same or declared so, and from which version on it compares', () => {
@@ -297,25 +267,19 @@ test('the verdict says since when files or a version are the same or declared so
   expect(back).toContain('added again nothing to compare yet; added again on 3 May 2024, removed before what')
 })
 
-test('a sheet has each live entry under what became of it, both records, both clocks, what was ordered and where the chain is incomplete', () => {
+test('a sheet has each live entry under what became of it, both records, both clocks, what was ordered and where the chain is incomplete, as in live-section.txt', async () => {
   const lost = [{ n: 9, why: 'The secret was lost.' }]
   const snapshot = handSnapshot([liveStrategy], { seals: { ...liveRecord.seals, lost }, embargo_days: 11 })
   const page = sheetOf(snapshot)
   const text = sectionOf(page, 'live')
     .replaceAll('&#39;', "'")
     .replaceAll(/ (?=[,:;.] )/g, '')
-  for (const part of [
-    " Live Signals as they were sealed, by the publisher's own clock, with time stamps that name TSA, as the publisher states, and opened 11 days later, beside the entries of the replay.",
-    'In time: before the next close of the bars and within 15 minutes of the fill. Only side and time of entries are judged: fill, size, price and exit are those of the record. Who fired is as the publisher states. At base risk, all live days.',
-    '11 entries judged 10 Jan 2024 20 May 2024 By the strategy in time 3 Late 2 Missed 3 Halted 1 By hand 2 Of no trade 0 Gaps between seals 1',
-    'On 6 of 132 days only positions were open that were not sealed in time, or were entered before the strategy was live: their return is left out. Days with both are kept (0). Tracking error 3.1 %.',
-    'Live since 10 January 2024: 132 days, 130 of them without a gap between seals',
-    "median 10.0 min, 99 % within 90.0 min, by the publisher's own clock; 7 of 7 with a time stamp, as the publisher states: median 50.0 min, 99 % within 130.0 min",
-    '14 Mar 2024: fired by hand by bob, the last of 2 times 25 Feb 2024: all strategies: resumed by ann 24 Feb 2024: all strategies: halted by ann. Reason: an &lt;outage&gt; of the exchange 10 Jan 2024: went live by ann.',
-    '52 000 seals since 9 January 2024, opened up to 20 May 2024, with 1 gap; 1 cannot be opened: The secret was lost.; 2 signal numbers in no seal, although later ones are sealed. Origin highwater/0123456789abcdef/20230505T000000Z from seal 1',
-    'highwater verify-live ADDRESS or openssl and Python',
-  ])
-    expect(text).toContain(part)
+  await expect(
+    `${text
+      .trim()
+      .split(/(?<=[.;]) /)
+      .join('\n')}\n`,
+  ).toMatchFileSnapshot('live-section.txt')
   const [sealed, late] = page.match(/(?<=class="strip".*? d=")[^"]*/g)!
   expect([sealed, late]).toEqual(['M5 3v10m197-10v10m196-10v10', 'M55 3v10m392-10v10'])
   const at = String(sheetPage(snapshot, snapshot.strategies[0]!, 0.06).body)

@@ -5,7 +5,7 @@ const SEED = Number(process.env.SEED ?? 1)
 
 const RUNS = 100
 
-/** Values to draw and, last, what must hold for them. */
+/** Values to draw and, last, what must hold for them; it may also answer `false`, which takes a tenth of the time of `expect`. */
 type Law<Values extends unknown[], Result> = [
   ...values: { [Index in keyof Values]: fc.Arbitrary<Values[Index]> },
   law: (...values: Values) => Result,

@@ -134,8 +134,6 @@ type Rule = {
   readonly pattern: RegExp
 }
 
-/** Their snippets are texts for users, who have a console and an environment. */
-const isGuide = (path: string): boolean => path.startsWith('pages/guides/')
 const isNotCore = (path: string): boolean => !path.startsWith('core/')
 const nothing = (): boolean => false
 
@@ -154,7 +152,7 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'the environment is read in entry files only',
-    isExempt: path => ENTRY_FILES.test(path) || isGuide(path),
+    isExempt: path => ENTRY_FILES.test(path),
     pattern:
       /\bprocess\.(env|argv|cwd|loadEnvFile)\b|\bprocess\[|\bimport\.meta\.env\b|\{[^}]*\} = process\b/,
   },
@@ -166,7 +164,7 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'only the command line and `tolerate` write to the console',
-    isExempt: path => path.startsWith('cli/') || isGuide(path),
+    isExempt: path => path.startsWith('cli/'),
     pattern: /\bconsole\.(?!error\(`tolerated )/,
   },
   { name: 'there are no default exports', isExempt: nothing, pattern: /^export default\b|\bas default\b/ },

@@ -6,7 +6,7 @@ import { listenOperator } from '#api/operator/app.ts'
 import { findClient, suspendClient } from '#signals/clients/clients.ts'
 import { halt, resume } from '#signals/live/live-record.ts'
 import { readDelivery } from '#signals/outbox/outbox.ts'
-import { inaccessibleOn, openBlank, photograph } from '../support/browser/shared-browser.ts'
+import { expectFitting, openBlank, photograph, violationsIn } from '../support/browser/shared-browser.ts'
 import { atEnd } from '../support/ends.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
@@ -69,9 +69,6 @@ async function logIn(width: number, hasUpdates = false) {
   await page.waitForURL(`${url}/ops`)
   return opened
 }
-
-const violationsIn = (complaints: readonly string[]) =>
-  complaints.filter(text => /content security policy/i.test(text))
 
 test('an operator logs in, sees a client in trouble, and sends again what was given up, once it is confirmed', async () => {
   const { page, complaints } = await logIn(1280)
@@ -139,13 +136,6 @@ test('no operator page is wider than the window, on a screen and on a phone, whe
   const names = ['clients', 'clients/north-ridge', 'signals', 'signals/3', 'deliveries', 'live', 'audit']
   for (const path of ['/ops', ...names.map(name => `/ops/view/${name}`)]) {
     await page.goto(url + path)
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 900 })
-      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
-      const scrolls = '[...document.querySelectorAll(".scroll")].some(it => it.scrollWidth > it.clientWidth)'
-      if (width === 390) expect([path, await page.evaluate(scrolls)]).toEqual([path, false])
-      if (width === 390) expect([path, await inaccessibleOn(page)]).toEqual([path, []])
-      await photograph(page, `${path}-${width}`)
-    }
+    await expectFitting(page, path)
   }
 })

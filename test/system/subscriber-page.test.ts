@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
 import { mainOperator } from '#signals/operators/tokens.ts'
 import { createLink } from '#signals/subscribers/sessions.ts'
-import { inaccessibleOn, openBlank, photograph } from '../support/browser/shared-browser.ts'
+import { expectFitting, openBlank, photograph, violationsIn } from '../support/browser/shared-browser.ts'
 import { atEnd } from '../support/ends.ts'
 import { REAL_CLOCK, relayAll, startTestDelivery } from '../support/signals/delivery.ts'
 import { settleAs } from '../support/signals/operator-scene.ts'
@@ -37,9 +37,6 @@ async function openLink(width: number) {
   await opened.page.waitForURL(`${url}/account`)
   return opened
 }
-
-const violationsIn = (complaints: readonly string[]) =>
-  complaints.filter(text => /content security policy/i.test(text))
 
 test('a new subscriber follows the link of an operator, sets an endpoint with the keyboard, fires a test and sees it delivered', async () => {
   const delivery = await startTestDelivery(server.url)
@@ -76,13 +73,6 @@ test('no page for subscribers is wider than the window, on a screen and on a pho
   for (const path of ['', '/deliveries', '/deliveries/3', '/endpoints', '/notices']) {
     await page.goto(`${url}/account${path}`)
     await page.evaluate("document.querySelector('details')?.setAttribute('open', '')")
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 900 })
-      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
-      const scrolls = '[...document.querySelectorAll(".scroll")].some(it => it.scrollWidth > it.clientWidth)'
-      if (width === 390) expect([path, await page.evaluate(scrolls)]).toEqual([path, false])
-      if (width === 390) expect([path, await inaccessibleOn(page)]).toEqual([path, []])
-      await photograph(page, `account${path}-${width}`)
-    }
+    await expectFitting(page, `account${path}`)
   }
 })

@@ -2,7 +2,7 @@
 import { effectiveInstant } from '#core/dataset/entered.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { escapeText } from '#pages/charts/svg.ts'
-import { DOCS } from '#pages/guides/guides.ts'
+import { DOCS } from '#pages/guides/documents.ts'
 import { publishedPages } from '#pages/page-routes.ts'
 
 /**

@@ -1,8 +1,10 @@
 // `/docs`: the index and the guides, written with the version that is served, and the API reference.
 import { toCompactInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
+
+import { DOCS } from '#pages/guides/documents.ts'
 import { exampleStrategy } from '#pages/guides/guide.ts'
-import { DOCS, docsIndex, guidePage } from '#pages/guides/guides.ts'
+import { docsIndex, guidePage } from '#pages/guides/guides.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
 import type { Exchange } from '../../service/exchange.ts'
 import { createReference } from '../../service/reference/reference.ts'

@@ -2,7 +2,7 @@
 // the log is restored from a copy, and if it is led to another server.
 import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { Highwater, HighwaterSignals } from '../../../clients/typescript/src/index.ts'
+import { type ClientOptions, Highwater, HighwaterSignals } from '../../../clients/typescript/src/index.ts'
 import { FIRST_VERSION } from '../../support/books/small-book.ts'
 import { start } from '../../support/http/raw-server.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
@@ -26,6 +26,10 @@ async function serveSignals() {
   const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('client'))
   return { url, requests, live: new HighwaterSignals(url, { key: token }) }
 }
+
+/** A client of a service that a test writes. */
+const scripted = (fetch: NonNullable<ClientOptions['fetch']>, options = {}) =>
+  new HighwaterSignals('http://service.test', { key: 'a key', fetch, ...options })
 
 const numbersOf = async (signals: AsyncIterable<{ readonly seq: number }>): Promise<number[]> => {
   const numbers: number[] = []
@@ -112,11 +116,7 @@ test('a log with a new epoch is pulled again from the start, and what was yielde
     const since = Number(/since=(\d+)/.exec(url)?.[1])
     return { data: seqs.filter(seq => seq > since).map(seq => ({ seq, signal_id: `s${seq}` })), links: {} }
   }
-  const live = new HighwaterSignals('http://service.test', {
-    key: 'a key',
-    seals: false,
-    fetch: async url => Response.json(answerOf(url)),
-  })
+  const live = scripted(async url => Response.json(answerOf(url)), { seals: false })
   const numbers: number[] = []
   for await (const { seq } of live.signals({ since: 5, everySeconds: 0 })) {
     numbers.push(seq)
@@ -134,8 +134,7 @@ test('a gap that an expired entry leaves is closed by a pull, which yields the e
   const meta = { expired: [{ seq: 3, endpoints: ['backup'] }] }
   const answerOf = (url: string) =>
     url.endsWith('/head') ? { data: { epoch: 'one', seq: 4 } } : { data: rows, meta, links: {} }
-  const fetch = async (url: string) => Response.json(answerOf(url))
-  const live = new HighwaterSignals('http://service.test', { key: 'a key', fetch })
+  const live = scripted(async url => Response.json(answerOf(url)))
   const pulled: unknown[] = []
   for await (const each of live.signals({ since: 2 })) pulled.push(each)
   expect(pulled).toEqual([{ ...rows[0], expired: ['backup'] }, rows[1]])
@@ -184,7 +183,7 @@ test.each([
       sent.push(init)
       return Response.json({ error, meta: {} }, { status, headers: { 'retry-after': '0' } })
     }
-    const live = new HighwaterSignals('http://service.test', { key: 'a key', fetch, attempts: 2 })
+    const live = scripted(fetch, { attempts: 2 })
     expect(await rejection(live.resend({ from: 1 }))).toMatchObject({ code: 'overloaded', status })
     expect(sent.length).toBe(times)
     expect(sent[0]).toMatchObject({ method: 'POST', body: '{"from":1}', headers: { 'x-api-key': 'a key' } })

@@ -84,45 +84,28 @@ const DOCUMENTS = [
   ['operator', operatorDocument()],
 ] as const
 
-type Node = Readonly<Record<string, unknown>>
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Whether a schema says what it is: itself, by what it refers to, or in one of the shapes that it may have. */
-function isDescribed(schema: unknown): boolean {
-  if (!isNode(schema)) return false
-  const { description, $ref, anyOf, allOf } = schema
-  if (typeof description === 'string' && description !== '') return true
-  if (typeof $ref === 'string') return true // a component, which is checked itself
-  return [anyOf, allOf].some(branches => Array.isArray(branches) && branches.some(isDescribed))
+/** Whether a schema says what it is: itself, by what it refers to, which is checked itself, or in one of the shapes that it may have. */
+function isDescribed({ description, $ref, anyOf = [], allOf = [] }: Described): boolean {
+  return Boolean(description ?? $ref) || [...anyOf, ...allOf].some(isDescribed)
 }
+type Described = Partial<Record<'description' | '$ref', string> & Record<'anyOf' | 'allOf', Described[]>>
 
-/** Examples hold values, which may look like schemas. */
-const VALUES = new Set(['examples', 'default', 'enum', 'const'])
-
-/** The paths of all properties, parameters and headers below a node that say nothing. */
-function bareNames(node: unknown, path: string): string[] {
-  if (Array.isArray(node)) return node.flatMap((each, i) => bareNames(each, `${path}/${i}`))
-  if (!isNode(node)) return []
-  const named = isNode(node.properties) ? Object.entries(node.properties) : []
-  const listed = Array.isArray(node.parameters)
-    ? node.parameters.map((each, i) => [String(i), each] as const)
-    : []
-  const headers = isNode(node.headers) ? Object.entries(node.headers) : []
-  const bare = [...named, ...listed, ...headers]
-    .filter(([, each]) => !isDescribed(each))
-    .map(([name]) => `${path}/${name}`)
-  const below = Object.entries(node)
-    .filter(([key]) => !VALUES.has(key))
-    .flatMap(([key, each]) =>
-      key === 'properties' && isNode(each)
-        ? Object.entries(each).flatMap(([name, field]) => bareNames(field, `${path}/properties/${name}`))
-        : bareNames(each, `${path}/${key}`),
-    )
-  return [...bare, ...below]
+/** The properties, parameters and headers of a document that say nothing. */
+function bareNames(document: object): string[] {
+  const bare: string[] = []
+  const named = new Set<unknown>() // a property may have the name of a keyword
+  JSON.stringify(document, function (this: unknown, key, node) {
+    if (named.has(this)) return node
+    if (['examples', 'default', 'enum', 'const'].includes(key)) return null // values, which may look like schemas
+    if (!['properties', 'parameters', 'headers'].includes(key)) return node
+    named.add(node)
+    for (const [name, part] of Object.entries<Described>(node))
+      if (!isDescribed(part)) bare.push(`${key} ${name}: ${JSON.stringify(part)}`)
+    return node
+  })
+  return bare
 }
 
 test.each(DOCUMENTS)('the document of %s describes every field, parameter and header', (_, document) => {
-  expect([...new Set(bareNames(document, '').map(path => path.replace(/^\/paths\/~?/, '')))]).toEqual([])
+  expect([...new Set(bareNames(document))]).toEqual([])
 })

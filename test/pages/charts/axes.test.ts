@@ -5,9 +5,10 @@ import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { dayTicks, emsOf, linearAxis, logarithmicAxis, tickRow, valueGrid } from '#pages/charts/axes.ts'
 import { escapeText, tickText, type Unit, valueText } from '#pages/charts/svg.ts'
 import { decimal } from '#pages/format.ts'
+import { all } from '../../support/browser/rendered-pages.ts'
 import { casesOf } from '../../support/cases-of.ts'
 import { forAll } from '../../support/for-all.ts'
-import { all, parseXml } from './drawn.ts'
+import { parseXml } from './drawn.ts'
 
 const PLOT = { left: 50, right: 710, top: 24, bottom: 210 }
 const day = (text: string) => parseIsoDate(text)!

@@ -11,54 +11,61 @@ export const pagesOf = (snapshot: Snapshot): ReadonlyMap<string, () => string> =
     ]),
   )
 
-// A strict reader of the HTML of pages: everything that is opened is closed, in order, with quoted attributes.
+// A strict reader of the markup of pages and charts: everything that is opened is closed, in order, with quoted attributes.
 
-export type HtmlElement = {
+export type Element = {
   readonly name: string
-  readonly attributes: ReadonlyMap<string, string>
-  /** What stands in a script, or in any other element directly. */
+  readonly attributes: Readonly<Record<string, string>>
+  readonly children: Element[]
+  /** What stands in it directly. */
   text: string
 }
 
 const VOID = new Set(['meta', 'link', 'input', 'br', 'wbr'])
 const TOKEN =
-  /<!doctype html>|<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-zA-Z-]+(?:="[^"]*")?)*)\s*(\/?)>|([^<]+)/y
+  /<!doctype html>|<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-zA-Z-]+(?:="[^"<]*")?)*)\s*(\/?)>|([^<]+)/y
 const SCRIPT_TEXT = /[\s\S]*?(?=<\/script>)/y
-/** A character reference, or nothing that begins one. */
-const REFERENCE = /&(?!(?:#\d+|amp|lt|gt|quot);)/
+/** An ampersand that begins no character reference. */
+const UNESCAPED = /&(?!(?:#\d+|amp|lt|gt|quot);)/
 
-/** All elements of a document, in the order of their start tags. Throws if it is not well-formed. */
-export function htmlElements(text: string): HtmlElement[] {
-  const all: HtmlElement[] = []
-  const open: HtmlElement[] = []
+/** The root elements of a text. Throws if it is not well-formed. */
+export function parseMarkup(text: string): Element[] {
+  const root: Element = { name: '', attributes: {}, children: [], text: '' }
+  const open = [root]
   for (let at = 0; at < text.length; ) {
     TOKEN.lastIndex = at
     const found = TOKEN.exec(text)
-    if (found === null) throw new Error(`not HTML: ${text.slice(at, at + 80)}`)
+    if (found === null) throw new Error(`not markup: ${text.slice(at, at + 80)}`)
     at = TOKEN.lastIndex
-    const [token, slash, name, attributes = '', empty, words] = found
-    if (REFERENCE.test(token)) throw new Error(`an ampersand is not escaped: ${token}`)
-    if (words !== undefined && open.length > 0) open.at(-1)!.text += words
+    const [token, slash, name, attributes = '', empty, words = ''] = found
+    if (UNESCAPED.test(token)) throw new Error(`an ampersand is not escaped: ${token}`)
+    open.at(-1)!.text += unescaped(words)
     if (name === undefined) continue
     if (slash === '/') {
-      const closed = open.pop()?.name
+      const closed = open.pop()!.name
       if (closed !== name) throw new Error(`</${name}> closes <${closed}>`)
       continue
     }
     const pairs = [...attributes.matchAll(/([a-zA-Z-]+)(?:="([^"]*)")?/g)]
-    const element = {
-      name,
-      attributes: new Map(pairs.map(([, key, value = '']) => [key!, value])),
-      text: '',
-    }
-    if (element.attributes.size !== pairs.length) throw new Error(`an attribute twice: ${token}`)
-    all.push(element)
+    const values = Object.fromEntries(pairs.map(([, key, value = '']) => [key!, unescaped(value)]))
+    if (Object.keys(values).length !== pairs.length) throw new Error(`an attribute twice: ${token}`)
+    const element: Element = { name, attributes: values, children: [], text: '' }
+    open.at(-1)!.children.push(element)
     if (!VOID.has(name) && empty !== '/') open.push(element)
     if (name !== 'script') continue
     SCRIPT_TEXT.lastIndex = at
     element.text = SCRIPT_TEXT.exec(text)?.[0] ?? ''
     at += element.text.length
   }
-  if (open.length > 0) throw new Error(`<${open.at(-1)!.name}> is not closed`)
-  return all
+  if (open.length > 1) throw new Error(`<${open.at(-1)!.name}> is not closed`)
+  return root.children
 }
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
+
+/** `element` and everything in it, in the order of the start tags. */
+export const all = (element: Element): Element[] => [element, ...element.children.flatMap(all)]
+
+/** All elements of a page. Throws if it is not well-formed. */
+export const htmlElements = (text: string): Element[] => parseMarkup(text).flatMap(all)

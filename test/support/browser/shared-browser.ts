@@ -136,6 +136,21 @@ export async function expectReadable(page: Page, name: string, sizes = SIZES): P
   }
 }
 
+/** Expects that a page of forms fits a screen and a phone, where it is accessible and no table scrolls. */
+export async function expectFitting(page: Page, name: string): Promise<void> {
+  const scrolls = '[...document.querySelectorAll(".scroll")].some(it => it.scrollWidth > it.clientWidth)'
+  for (const width of [WIDTH, 390]) {
+    await page.setViewportSize({ width, height: HEIGHT })
+    expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width])
+    await photograph(page, `${name}-${width}`)
+  }
+  expect([name, await page.evaluate(scrolls), await inaccessibleOn(page)]).toEqual([name, false, []])
+}
+
+/** What the policy of a page forbids of it. */
+export const violationsIn = (complaints: readonly string[]) =>
+  complaints.filter(text => /content security policy/i.test(text))
+
 /** Screenshots for a person to look at, outside the repository. */
 export async function photograph(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS
