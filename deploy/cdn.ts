@@ -1,12 +1,11 @@
 // `make cdn`: the history service behind nginx and Varnish, on this machine, until Ctrl-C.
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
-import { type Address, EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
+import { EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
+import { startLocalServer } from '#cli/services/local-server.ts'
 import { createStarted } from '#cli/services/started.ts'
 import { readEnvironment } from '#cli/settings/environment.ts'
 import { messageOf } from '#storage/error-code.ts'
@@ -34,14 +33,25 @@ async function runChain(): Promise<number> {
     started.add(() => rm(folder, { recursive: true, force: true }))
     return folder
   }
-  const tier = startTier()
-  started.add(tier.stop)
+  // It publishes the sample book if nothing is published.
+  const starting = startLocalServer(
+    process.execPath,
+    [join(ROOT, 'cli/highwater.ts'), 'run', '--history-only'],
+    {
+      endsBySignal: true,
+      name: 'the history service',
+      ready: /^history service on (http:\/\/\S+)$/,
+      print: line => console.log(line),
+    },
+  )
+  started.add(() => starting.then(tier => tier.stop()))
   try {
-    const address = await Promise.race([tier.address, tier.ended, stopped])
-    if (typeof address !== 'object') return address === undefined ? 1 : 0 // the tier printed why, or Ctrl-C came early
+    const tier = await Promise.race([starting, stopped])
+    if (typeof tier === 'string') return 0 // Ctrl-C came early
+    const { hostname: host, port } = new URL(tier.url)
     const site: Site = {
       store,
-      tier: address,
+      tier: { host, port: Number(port) },
       tls: null,
       nginx: { host: '127.0.0.1', port: NGINX_PORT },
       allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS],
@@ -53,7 +63,7 @@ async function runChain(): Promise<number> {
     started.add(nginx.stop)
     const varnish = await startVarnish(await newFolder('varnish'), site, VARNISH_PORT)
     started.add(varnish.stop)
-    printAddresses(nginx, varnish)
+    printAddresses(tier, nginx, varnish)
     const endings = [tier, nginx, varnish].map(({ ended }) => ended.then(() => null))
     return (await Promise.race([stopped, ...endings])) === null ? 1 : 0
   } finally {
@@ -61,35 +71,14 @@ async function runChain(): Promise<number> {
   }
 }
 
-/** Starts `highwater run`, which publishes the sample book if needed. `address` resolves when it listens; never if it ends before. */
-function startTier() {
-  const child = spawn(process.execPath, [join(ROOT, 'cli/highwater.ts'), 'run', '--history-only'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
-  const address = new Promise<Address>(resolve => {
-    for (const input of [child.stdout, child.stderr]) {
-      createInterface({ input }).on('line', line => {
-        console.log(line)
-        const [, host, port] = /^history service on http:\/\/(\S+):(\d+)$/.exec(line) ?? []
-        if (host !== undefined) resolve({ host, port: Number(port) })
-      })
-    }
-  })
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM')
-    await ended
-  }
-  return { address, ended, stop }
-}
-
 function folderOf(storeUrl: string): string {
   if (storeUrl.startsWith('file:')) return fileURLToPath(storeUrl)
   throw new Error(`nginx serves the files of a folder: STORE_URL must begin with file://, and is ${storeUrl}`)
 }
 
-function printAddresses(nginx: Layer, varnish: Layer): void {
+function printAddresses(tier: Layer, nginx: Layer, varnish: Layer): void {
   console.log('')
+  console.log(`history  on ${tier.url}    the tier: computes answers`)
   console.log(`nginx    on ${nginx.url}    published files from disk, everything else from the tier`)
   console.log(`Varnish  on ${varnish.url}    the CDN: send requests here`)
   console.log('')

@@ -17,7 +17,7 @@ import { readSigner } from '../build/guard-pointer.ts'
 import { BUILD_OPTIONS, type BuildOrder, toBuildOrder } from '../options/build-options.ts'
 import { define, flag, option } from '../options/command.ts'
 import { openStores } from '../options/store-option.ts'
-import { assertSound, printChecks } from '../print/verify-report.ts'
+import { assertSound, checkLines, printAudit } from '../print/verify-report.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 
 const EXAMPLES = `
@@ -59,7 +59,7 @@ async function reproduce(path: string, order: BuildOrder, runtime: Runtime): Pro
     const made = await make(published, order, target, runtime)
     const checks = await auditFilesOf(target, published, runtime.terminal.progress)
     const found = { head: null, trusted: [], checks }
-    printChecks(found, runtime.terminal)
+    printAudit(found, { isJson: false, report: found, lines: checkLines(found) }, runtime.terminal)
     const [then, now] = [published, made].map(({ built_with }) => JSON.stringify(built_with))
     if (then !== now) runtime.terminal.print(`built with ${now}; the published version with ${then}`)
     assertSound(published.version, found, REMEDY)

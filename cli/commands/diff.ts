@@ -21,9 +21,7 @@ export const defineDiff = define(
   '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z',
   async (options, runtime, before = '', after = '') => {
     const changes = await compare(before, after, options, runtime)
-    const { terminal } = runtime
-    if (options.json) terminal.json(changes)
-    else for (const line of linesOf(changes)) terminal.print(line)
+    runtime.terminal.result(options.json, changes, linesOf(changes))
   },
   { '<before>': 'a published version, as listed by `highwater versions`', '<after>': 'a later one' },
 )

@@ -39,8 +39,11 @@ const OPTIONS = {
 export const defineDoctor = define(OPTIONS, HELP, async ({ readOnly = false, json }, runtime) => {
   const { findings, settings } = await look(runtime, readOnly)
   const worst = Math.max(...findings.map(({ state }) => LEVEL_OF[state]))
-  if (json) runtime.terminal.json({ exit_code: worst, findings, settings })
-  else print(findings, settings, runtime)
+  runtime.terminal.result(json, { exit_code: worst, findings, settings }, [
+    ...findings.flatMap(findingLines),
+    ...(settings.length === 0 ? [] : ['\nSettings, with their source unless it is the default']),
+    ...settings.map(settingLine),
+  ])
   if (worst > 0) throw new ExitError(worst)
 })
 
@@ -98,15 +101,12 @@ const STATE_WIDTH = 8
 const CHECK_WIDTH = 14
 const INDENT = ' '.repeat(STATE_WIDTH + CHECK_WIDTH + 4)
 
-function print(findings: readonly Finding[], settings: Settings, { terminal }: Runtime): void {
-  for (const { check, state, says, fix } of findings) {
-    const word = state === 'ok' || state === 'skipped' ? state : state.toUpperCase()
-    const begin = `${word.padEnd(STATE_WIDTH)}  ${check.padEnd(CHECK_WIDTH)}`
-    terminal.print(`${begin}  ${says.replaceAll('\n', `\n${INDENT}`)}`)
-    if (fix !== null) terminal.print(`${INDENT}-> ${fix}`)
-  }
-  if (settings.length === 0) return
-  terminal.print('\nSettings, with their source unless it is the default')
-  for (const { name, value, source } of settings)
-    terminal.print(`  ${name.padEnd(24)} ${value ?? '-'}${source === 'default' ? '' : `  (${source})`}`)
+function findingLines({ check, state, says, fix }: Finding): string[] {
+  const word = state === 'ok' || state === 'skipped' ? state : state.toUpperCase()
+  const begin = `${word.padEnd(STATE_WIDTH)}  ${check.padEnd(CHECK_WIDTH)}`
+  const line = `${begin}  ${says.replaceAll('\n', `\n${INDENT}`)}`
+  return fix === null ? [line] : [line, `${INDENT}-> ${fix}`]
 }
+
+const settingLine = ({ name, value, source }: Settings[number]): string =>
+  `  ${name.padEnd(24)} ${value ?? '-'}${source === 'default' ? '' : `  (${source})`}`

@@ -195,8 +195,10 @@ async function write(
   const files = text === null ? tables : { ...tables, [CATALOGUE_FILE]: text }
   await writeBookFiles(catalogue.dir, files)
   const written = Object.keys(files)
-  if (json) return terminal.json({ ...summary, written, formats, unread, findings, files: read })
-  terminal.print(`${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`)
+  terminal.result(json, { ...summary, written, formats, unread, findings, files: read }, [
+    `${written.join(' and ')}: ${line}, from ${[...new Set(formats)].join(' and ')}`,
+  ])
+  if (json) return
   for (const { file, message } of findings) terminal.note(`note: ${file}: ${message}`)
   for (const { file, total, header, dropped } of read) {
     const counts = `${total - header - dropped} read + ${dropped} dropped + ${header} of the header`

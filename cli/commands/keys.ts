@@ -17,9 +17,10 @@ const defineNew = define(
     const pem = newPrivateKeyPem()
     await writeFile(path, pem, { flag: 'wx', mode: PRIVATE_MODE })
     const { keyId, publicKeyPem } = createSigner(pem)
-    if (json) return terminal.json({ file: path, id: keyId, public_key_pem: publicKeyPem })
-    terminal.print(`the private key ${keyId} is in ${path}: keep a copy, and keep it secret`)
-    terminal.print(publicKeyPem.trimEnd())
+    terminal.result(json, { file: path, id: keyId, public_key_pem: publicKeyPem }, [
+      `the private key ${keyId} is in ${path}: keep a copy, and keep it secret`,
+      publicKeyPem.trimEnd(),
+    ])
   },
   { '<file>': 'the file to create, for SIGNING_KEY_FILE or SEAL_KEY_FILE' },
 )

@@ -47,8 +47,7 @@ export const defineLive = define(OPTIONS, EXAMPLES, async (options, runtime) => 
   const environment = readEnvironment(runtime)
   const note = (message: string): void => {
     const time = toIsoInstant(now())
-    if (options.json) terminal.json({ time, message })
-    else terminal.print(`${time} ${message}`)
+    terminal.result(options.json, { time, message }, [`${time} ${message}`])
   }
   const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy ?? [])

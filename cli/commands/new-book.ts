@@ -18,9 +18,7 @@ const defineWriter = (help: string, write: (folder: string, runtime: Runtime) =>
     help,
     async ({ json }, runtime, dir = '') => {
       const folder = resolve(runtime.cwd, dir)
-      const line = await write(folder, runtime)
-      if (json) runtime.terminal.json({ folder })
-      else runtime.terminal.print(line)
+      runtime.terminal.result(json, { folder }, [await write(folder, runtime)])
     },
     { '<dir>': 'an empty or new folder' },
   )

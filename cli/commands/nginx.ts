@@ -91,8 +91,8 @@ async function write(options: Options, runtime: Runtime, dir = ''): Promise<void
     sunsetAtMs: environment.SUNSET_AT,
   })
   const listen = `${nginx.host}:${nginx.port}`
-  if (options.json) terminal.json({ folder, listen, store })
-  else terminal.print(`nginx for ${store} on ${listen}: run ${join(folder, 'serve.sh')}`)
+  const line = `nginx for ${store} on ${listen}: run ${join(folder, 'serve.sh')}`
+  terminal.result(options.json, { folder, listen, store }, [line])
 }
 
 function toTls(options: Options, folder: string, environment: Environment, cwd: string): Tls | null {

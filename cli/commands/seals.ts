@@ -8,9 +8,9 @@ import { assertMaySeal, refusalOf } from '#signals/seals/sealer.ts'
 import { readNewestSeal } from '#storage/seals/chain.ts'
 import { recordKey } from '#storage/seals/seal.ts'
 import { createSigner } from '#storage/signature.ts'
-import { type Define, define, flag, required } from '../options/command.ts'
+import { define, flag, group, required } from '../options/command.ts'
 import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
-import { EXIT, ExitError, type Runtime } from '../runtime.ts'
+import { EXIT, ExitError } from '../runtime.ts'
 import { readSealKey, readSecrets } from '../settings/generated-secrets.ts'
 import { text } from '../settings/text.ts'
 import { withRedis } from './ops/backup.ts'
@@ -32,14 +32,6 @@ another origin, which every reader sees at once.
 Example:
   highwater seals begin-anew --reason 'the private store was lost with its disk'`
 
-export const defineSeals: Define = (command, runtime) => {
-  command.addHelpText('after', STATUS_EXAMPLES)
-  const add = (name: string, about: string, how: Define) =>
-    how(command.command(name).description(about), runtime)
-  add('status', 'the newest seal, and what keeps the sealer from making the next one', defineStatus)
-  add('begin-anew', 'begin a new chain of seals, and say why in public', defineBeginAnew)
-}
-
 const defineStatus = define(
   { ...STORE_OPTIONS, ...JSON_OPTION },
   STATUS_EXAMPLES,
@@ -50,10 +42,6 @@ const defineStatus = define(
     const { url } = stores.store
     const newest = await readNewestSeal(key => stores.store.read(key))
     const isOff = environment.SEALS === 'off'
-    if (newest === null && !options.json)
-      return terminal.print(
-        `${url} has no seals: ${isOff ? SEALS_OFF : '`highwater serve signals` makes one every ten minutes'}`,
-      )
     const signer = newest === null || isOff ? null : createSigner(await readSealKey(environment))
     const refused = isOff
       ? SEALS_OFF
@@ -71,8 +59,8 @@ const defineStatus = define(
       anchored_to: anchored === undefined ? null : Number(anchored),
       refused,
     }
-    if (options.json) terminal.json(status)
-    else printStatus(status, terminal)
+    const none = `${url} has no seals: ${isOff ? SEALS_OFF : '`highwater serve signals` makes one every ten minutes'}`
+    terminal.result(options.json, status, newest === null ? [none] : statusLines(status))
     if (refused !== null && !isOff) throw new ExitError(EXIT.failed)
   },
 )
@@ -83,13 +71,12 @@ type Status = Record<'newest' | 'anchored_to' | 'age_seconds', number | null> &
 /** Two are due in this time. */
 const IDLE_SECONDS = 20 * 60
 
-function printStatus(status: Status, { print }: Runtime['terminal']): void {
-  const { newest, origin, to, age_seconds, anchored_to, refused } = status
-  print(`seal ${newest} of ${origin}, up to ${to}`)
-  print(anchored_to ? `the newest with a time stamp is ${anchored_to}` : 'no seal has a time stamp')
-  print(refused ?? 'the private store and Redis agree with it: the next one can be made')
-  if (refused === null && Number(age_seconds) > IDLE_SECONDS) print('no service seals: is one running?')
-}
+const statusLines = ({ newest, origin, to, age_seconds, anchored_to, refused }: Status): string[] => [
+  `seal ${newest} of ${origin}, up to ${to}`,
+  anchored_to ? `the newest with a time stamp is ${anchored_to}` : 'no seal has a time stamp',
+  refused ?? 'the private store and Redis agree with it: the next one can be made',
+  ...(refused === null && Number(age_seconds) > IDLE_SECONDS ? ['no service seals: is one running?'] : []),
+]
 
 const defineBeginAnew = define(
   {
@@ -107,16 +94,19 @@ const defineBeginAnew = define(
     const begun = await withRedis(environment, runtime, redis =>
       beginAnew({ ...stores, redis, signer, secret, now }, options.reason, `operator:${MAIN_OPERATOR}`),
     )
-    if (options.json) return terminal.json(begun)
     const { n, origin, lost } = begun
-    terminal.print(
+    const spans = lost.map(({ lost_from, lost_to }) => `${lost_from} to ${lost_to}`).join(', ')
+    terminal.result(options.json, begun, [
       `seal ${n} will begin the origin ${origin}: clients that know the one before report it: inform them before`,
-    )
-    terminal.print(
       lost.length === 0
         ? 'every seal before it can still be opened'
-        : `seals ${lost.map(({ lost_from, lost_to }) => `${lost_from} to ${lost_to}`).join(', ')} can never be opened, which their openings say with your reason`,
-    )
-    terminal.print('start the signals service: it makes the seal within ten minutes')
+        : `seals ${spans} can never be opened, which their openings say with your reason`,
+      'start the signals service: it makes the seal within ten minutes',
+    ])
   },
 )
+
+export const defineSeals = group(STATUS_EXAMPLES, {
+  status: ['the newest seal, and what keeps the sealer from making the next one', defineStatus],
+  'begin-anew': ['begin a new chain of seals, and say why in public', defineBeginAnew],
+})

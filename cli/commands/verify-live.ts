@@ -1,13 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { faultsIn } from '#static-build/audit/audit.ts'
 import { auditLive, parseReceipts, seenChain } from '#static-build/audit/audit-live.ts'
 import { createHttpReader } from '#static-build/audit/reader.ts'
-import { ifThere, messageOf } from '#storage/error-code.ts'
+import { ifThere } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { define, flag, type OptionsOf, option, repeated } from '../options/command.ts'
-import { assertSound, printChecks } from '../print/verify-report.ts'
+import { assertSound, checkLines, printAudit } from '../print/verify-report.ts'
 import type { Runtime } from '../runtime.ts'
-import { parseAddress, readKey, tsaCaOf } from './verify.ts'
+import { parseAddress, readKey, tsaCaOf, unread } from './verify.ts'
 
 const OPTIONS = {
   key: repeated('<file>', 'trust only seals of this Ed25519 public key (PEM); may be repeated'),
@@ -53,10 +54,9 @@ async function verifyLive(options: OptionsOf<typeof OPTIONS>, runtime: Runtime, 
     tsaCa: await tsaCaOf(options, runtime),
     receipts: receipts === undefined ? null : await readReceipts(resolve(cwd, receipts)),
   })
-  const isSound = found.checks.every(({ faults }) => faults.length === 0)
   const keys = found.trusted.map(({ id, fingerprint }) => ({ id, fingerprint }))
-  if (options.json) terminal.json({ url, sound: isSound, newest: found.seen, keys, checks: found.checks })
-  else printChecks(found, terminal)
+  const report = { url, sound: faultsIn(found).length === 0, newest: found.seen, keys, checks: found.checks }
+  printAudit(found, { isJson: options.json, report, lines: checkLines(found) }, terminal)
   if (key === undefined && seen === null)
     for (const { id, fingerprint } of keys)
       terminal.note(
@@ -81,6 +81,4 @@ async function readState(path: string) {
 const readReceipts = (path: string) =>
   readFile(path, 'utf8')
     .then(parseReceipts)
-    .catch((error: unknown) => {
-      throw new Error(`cannot read the receipts ${path}: ${messageOf(error)}`, { cause: error })
-    })
+    .catch(unread(`the receipts ${path}`))

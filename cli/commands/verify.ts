@@ -10,7 +10,14 @@ import { parsePublicKey } from '#storage/signature.ts'
 import { define, flag, type OptionsOf, option, repeated } from '../options/command.ts'
 import { openStores, readSettings, STORE_OPTIONS } from '../options/store-option.ts'
 import type { Terminal } from '../print/terminal.ts'
-import { assertSound, auditStore, printChecks, printVersions, toReport } from '../print/verify-report.ts'
+import {
+  assertSound,
+  auditStore,
+  checkLines,
+  printAudit,
+  toReport,
+  versionLines,
+} from '../print/verify-report.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 import { readBy, text } from '../settings/text.ts'
 
@@ -19,15 +26,20 @@ const AUDIT_OPTIONS = {
   json: flag('print the findings as one JSON document'),
 }
 
+/** Why a file that an option names cannot be read. */
+export const unread =
+  (what: string) =>
+  (cause: unknown): never => {
+    throw new Error(`cannot read ${what}: ${messageOf(cause)}`, { cause })
+  }
+
 export async function tsaCaOf(
   { tsaCa }: { readonly tsaCa: string | undefined },
   { cwd }: Runtime,
 ): Promise<string | null> {
   if (tsaCa === undefined) return null
   const path = resolve(cwd, tsaCa)
-  await access(path).catch((cause: unknown) => {
-    throw new Error(`cannot read the certificates ${path} of --tsa-ca: ${messageOf(cause)}`, { cause })
-  })
+  await access(path).catch(unread(`the certificates ${path} of --tsa-ca`))
   return path
 }
 
@@ -48,12 +60,11 @@ export const defineVerifyStore = define(
   { ...STORE_OPTIONS, ...AUDIT_OPTIONS },
   STORE_EXAMPLES,
   async (options, runtime) => {
-    const { terminal } = runtime
     const stores = await openStores(readSettings(options, runtime))
     const { url } = stores.store
     const found = await auditStore(stores, 'all', runtime, await tsaCaOf(options, runtime))
-    if (options.json) terminal.json(toReport(url, found))
-    else printVersions(found, terminal)
+    const printed = { isJson: options.json, report: toReport(url, found), lines: versionLines(found) }
+    printAudit(found, printed, runtime.terminal)
     assertSound(url, found, STORE_REMEDY)
   },
 )
@@ -115,8 +126,8 @@ async function verifyRemote(options: Options, runtime: Runtime, address = ''): P
     tsaCa: await tsaCaOf(options, runtime),
     progress: terminal.progress,
   })
-  if (options.json) terminal.json(toReport(url, found))
-  else printChecks(found, terminal)
+  const printed = { isJson: options.json, report: toReport(url, found), lines: checkLines(found) }
+  printAudit(found, printed, terminal)
   if (trust.kind === 'published') warnOfTrust(found, terminal)
   assertSound(url, found, REMEDY)
 }
@@ -150,10 +161,7 @@ async function readTrust({ key, keyId, allowUnsigned }: Options, cwd: string): P
 }
 
 export async function readKey(path: string): Promise<TrustedKey> {
-  const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new Error(`cannot read the key ${path}: ${messageOf(cause)}`, { cause })
-  })
-  const key = parsePublicKey(pem)
+  const key = parsePublicKey(await readFile(path, 'utf8').catch(unread(`the key ${path}`)))
   if (key !== null) return key
   throw new Error(
     `${path} is not an Ed25519 public key in PEM form: the publisher's keys are in /.well-known/highwater-keys.json, those of seals at /v1/seals/keys/ID.pem`,

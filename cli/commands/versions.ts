@@ -29,9 +29,8 @@ export const defineVersions = define(
     const { STORE_URL, s3 } = readSettings(options, runtime)
     const store = await openStore(STORE_URL, s3)
     const versions = await markRemoved(store, publicationsOf(await readLog(store)))
-    if (options.json) terminal.json(versions)
-    else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
-    else for (const version of versions) terminal.print(versionLine(version))
+    terminal.result(options.json, versions, versions.map(versionLine))
+    if (!options.json && versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
   },
 )
 
@@ -78,9 +77,8 @@ async function moveAndFollow(
 ): Promise<void> {
   const settings = readSettings(options, runtime)
   const { entry } = await movePointer(settings, options, runtime, move)
-  const { json, print } = runtime.terminal
-  if (options.json) json(entry)
-  else print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
+  const line = `entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`
+  runtime.terminal.result(options.json, entry, [line])
   await followPointer(settings, runtime)
 }
 
@@ -109,13 +107,13 @@ export const definePrune = define(PRUNE_OPTIONS, PRUNE_EXAMPLES, async (options,
   const plan = are_removed
     ? await withStoreLock(stores.store, runtime, () => prune(stores, rule, runtime.now()))
     : await planPrune(stores, rule, runtime.now())
-  if (options.json) return terminal.json({ ...plan, are_removed })
   const verb = are_removed ? 'removed' : 'would remove'
-  for (const version of plan.versions) terminal.print(`${verb} ${version}`)
-  for (const folder of plan.unfinished) terminal.print(`${verb} ${folder}, which was never published`)
-  const count = plan.versions.length + plan.unfinished.length
-  if (count === 0) terminal.print('nothing to remove')
-  else if (!are_removed)
+  const lines = [
+    ...plan.versions.map(version => `${verb} ${version}`),
+    ...plan.unfinished.map(folder => `${verb} ${folder}, which was never published`),
+  ]
+  terminal.result(options.json, { ...plan, are_removed }, lines.length === 0 ? ['nothing to remove'] : lines)
+  if (!options.json && lines.length > 0 && !are_removed)
     terminal.note(
       'nothing was removed: the same command with --yes removes them, and their addresses answer 410',
     )

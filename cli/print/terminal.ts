@@ -36,6 +36,10 @@ export function createTerminal({ out, err, elapsedMs }: Streams) {
     note: (line: string): void => writeLine(err, line),
     /** The result as one JSON document, for `--json`. */
     json: (value: unknown): void => writeLine(out, JSON.stringify(value)),
+    /** The result as one JSON document or, without `--json`, as lines. */
+    result(isJson: boolean | undefined, value: unknown, lines: readonly string[]): void {
+      for (const line of isJson ? [JSON.stringify(value)] : lines) writeLine(out, line)
+    },
     /** Shows one bar, on a terminal only. */
     progress(event: ProgressEvent): void {
       if (!err.isTTY) return

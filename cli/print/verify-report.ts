@@ -35,13 +35,19 @@ export const toReport = (url: string, found: Audit): object => ({
   checks: found.checks,
 })
 
-export function printChecks({ checks }: Pick<Audit, 'checks'>, { print, note }: Terminal): void {
-  for (const check of checks) {
-    print(lineOf(check))
-    for (const line of linesOf(check.faults)) print(`        ${line}`)
-  }
-  noteAll(checks, note)
+/** Prints what an audit found: the report for `--json`, or its lines and, for people alone, notes that change nothing about it. */
+export function printAudit(
+  { checks }: Pick<Audit, 'checks'>,
+  { isJson, report, lines }: { isJson: boolean | undefined; report: object; lines: readonly string[] },
+  { result, note }: Terminal,
+): void {
+  result(isJson, report, lines)
+  if (!isJson) for (const each of checks.flatMap(({ notes }) => notes)) note(`note: ${each}`)
 }
+
+/** A line for each check, and below it what is wrong. */
+export const checkLines = ({ checks }: Pick<Audit, 'checks'>): string[] =>
+  checks.flatMap(check => [lineOf(check), ...linesOf(check.faults).map(line => `        ${line}`)])
 
 function lineOf({ check, version, told: summary, faults }: Check): string {
   const word = faults.length === 0 ? 'ok    ' : 'FAILED'
@@ -49,30 +55,24 @@ function lineOf({ check, version, told: summary, faults }: Check): string {
 }
 
 /** What is wrong with the log, and a line for each version. */
-export function printVersions({ checks }: Audit, { print, note }: Terminal): void {
+export function versionLines({ checks }: Audit): string[] {
   const byVersion = Map.groupBy(checks, ({ version }) => version)
-  for (const { check, told, faults } of byVersion.get(null) ?? []) {
-    if (check === 'clock' || check === 'stamps') print(told)
-    for (const line of linesOf(faults)) print(line)
-  }
-  byVersion.delete(null)
-  for (const [version, own] of byVersion) {
+  return [...byVersion].flatMap(([version, own]) => {
+    if (version === null)
+      return own.flatMap(({ check, told, faults }) => [
+        ...(check === 'clock' || check === 'stamps' ? [told] : []),
+        ...linesOf(faults),
+      ])
     const faults = linesOf(own.flatMap(each => each.faults))
     const { told } = own.find(({ check }) => check === 'files') ?? own[0]! // a version that was removed has no files
-    print(`${version}  ${faults.length === 0 ? told : faults.join(', ')}`)
-  }
-  noteAll(checks, note)
+    return [`${version}  ${faults.length === 0 ? told : faults.join(', ')}`]
+  })
 }
 
 const linesOf = (faults: readonly Fault[]): string[] => [
   ...faults.slice(0, MOST_SHOWN).map(fault => fault.told),
   ...(faults.length > MOST_SHOWN ? [`and ${faults.length - MOST_SHOWN} more (--json lists all)`] : []),
 ]
-
-/** Notes go to people alone: they change nothing about the result. */
-function noteAll(checks: readonly Check[], note: Terminal['note']): void {
-  for (const { notes } of checks) for (const each of notes) note(`note: ${each}`)
-}
 
 /** Throws if anything is wrong, so that the command ends with exit code 1. */
 export function assertSound(url: string, found: Pick<Audit, 'checks'>, remedy: string): void {

@@ -11,7 +11,6 @@ import { createWebhookSecret } from '#signals/send/sign.ts'
 import { ifThere } from '#storage/error-code.ts'
 import type { Runtime } from '../runtime.ts'
 import { keepSecret, PRIVATE_MODE } from '../settings/generated-secrets.ts'
-import { freePort } from './free-port.ts'
 import { type LocalServer, startLocalServer } from './local-server.ts'
 
 const CLIENT = 'demo'
@@ -76,7 +75,7 @@ async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): 
 const RECEIVER = fileURLToPath(new URL('../../examples/receivers/typescript/receiver.ts', import.meta.url))
 
 /** The example receiver for subscribers, as a process without our environment. */
-const startReceiver = async (
+const startReceiver = (
   { signalsUrl, print }: DemoOrder,
   folder: string,
   token: string,
@@ -91,7 +90,7 @@ const startReceiver = async (
         HIGHWATER_URL: signalsUrl,
         HIGHWATER_KEY: token,
         WEBHOOK_SECRET: secret,
-        PORT: String(await freePort()),
+        PORT: '0',
         STATE_FILE: join(folder, 'receiver.state'),
       },
       ready: /^listening on (http:\/\/\S+)$/,

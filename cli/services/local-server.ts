@@ -11,6 +11,8 @@ type Options = {
   readonly env?: NodeJS.ProcessEnv
   /** The line with its address and, if it prints that, its process. */
   readonly ready?: RegExp
+  /** Whether it ends at SIGTERM, and not with its input. */
+  readonly endsBySignal?: boolean
   /** Called with every other line; without it, its errors go to ours. */
   readonly print?: (line: string) => void
 }
@@ -19,7 +21,7 @@ type Options = {
 export async function startLocalServer(
   program: string,
   args: readonly string[],
-  { name = program, env, ready = /^ready (\S+)(?: (\d+))?$/, print }: Options = {},
+  { name = program, env, ready = /^ready (\S+)(?: (\d+))?$/, endsBySignal = false, print }: Options = {},
 ) {
   const errors = print === undefined ? 'inherit' : 'pipe'
   // In its own process group: Ctrl-C in a terminal reaches the whole group, and a server must outlive its users.
@@ -42,7 +44,8 @@ export async function startLocalServer(
   const { url, pid } = await begun.promise
   child.stdin?.once('error', () => {}) // it has ended already, which is what was wanted
   const stop = (): Promise<void> => {
-    child.stdin?.end()
+    if (endsBySignal) child.kill()
+    else child.stdin?.end()
     return ended
   }
   return { url, pid, stop, ended }

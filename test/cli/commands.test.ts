@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { threadsFor } from '#cli/options/build-options.ts'
-import { calledCommand, runCommand } from '#cli/program.ts'
+import { calledCommand } from '#cli/program.ts'
 import { EXIT } from '#cli/runtime.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
-import { madeUp, run } from './made-up.ts'
+import { run } from './made-up.ts'
 
 /** Every command and every group of them, the whole included, as its words: found in the help texts themselves. */
 async function commandsUnder(words: readonly string[]): Promise<string[][]> {
@@ -153,13 +153,6 @@ test('a worker whose build never begins says how to begin it', async () => {
   expect(code).toBe(1)
   expect(err).toContain('no build has begun the run night (compute) in')
   expect(err).toContain('start `highwater build --run night` on the same stores')
-})
-
-test('an error replaces the progress bar, and begins a line of its own', async () => {
-  const { runtime, err } = madeUp({ isTTY: true })
-  runtime.terminal.progress({ step: 'render', done: 1, total: 2, unit: 'artifacts' })
-  expect(await runCommand(['build', '--book', 'x', '--store', 'file:///nowhere'], runtime)).toBe(1)
-  expect(err()).toContain('1/2 artifacts\r\u001b[2Kthe book in')
 })
 
 // Not even root may write there.

@@ -112,17 +112,6 @@ test('doctor reports a settings file with a secret that others can read', async 
   expect((await doctor()).of('settings')).toMatchObject({ state: 'ok' })
 })
 
-test('doctor warns of stores that do not exist before the first version', async () => {
-  const url = new URL('none/store', `${stores.url}.empty/`).href
-  const { code, of } = await doctor({ STORE_URL: url, PRIVATE_STORE_URL: `${url}.private` })
-  expect(of('public store')).toMatchObject({
-    state: 'warning',
-    fix: expect.stringContaining('highwater build'),
-  })
-  expect(of('pointer log')).toMatchObject({ state: 'warning', says: 'nothing is published' })
-  expect(code).toBe(1)
-})
-
 const version = toCompactInstant(HAND_VERSION)
 
 async function refusedCertificate() {
@@ -132,6 +121,8 @@ async function refusedCertificate() {
   const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) })
   return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listenOn(server)}` }
 }
+
+const noStores = async () => ({ STORE_URL: `${stores.url}.empty`, PRIVATE_STORE_URL: `${stores.url}.none` })
 
 async function plainServer() {
   const plain = createHttpServer((_, response) => response.end())
@@ -148,6 +139,8 @@ const killed = { pid: 1, host: 'x', started: '2024-06-01T00:15:00Z', heartbeat_m
 
 /** What is done, the finding with its check and its state, and the variables that it needs, if any. */
 const FAULTS = casesOf<[string, RegExp, (() => Promise<NodeJS.ProcessEnv>) | (() => Promise<void>)]>`
+a store that does not exist yet -> ${/^warning of public store: .*does not exist yet; publish the first version: `highwater build/} -> ${noStores}
+a store without a version -> ${/^warning of pointer log: nothing is published; /} -> ${noStores}
 stores that overlap -> ${/^problem of stores apart: .*overlap/} -> ${async () => ({ PRIVATE_STORE_URL: `${stores.url}/private` })}
 an entry of the log that was altered -> ${/^problem of pointer log: .*pointer/} -> ${() => writeFile(inStore(pointerKey(1)), '{}')}
 a manifest that is gone -> ${/^problem of formats: .*is missing/} -> ${() => rm(inStore(`v1/snapshots/${version}/manifest.json`))}

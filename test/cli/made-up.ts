@@ -15,8 +15,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 export const NOW_MS = Date.parse('2024-01-15T06:00:00Z')
 
 /** Runtime of a command with a clock that stands still, and what it says on its two streams. */
-export function madeUp(changes: Partial<Runtime> & { readonly isTTY?: boolean } = {}) {
-  const { isTTY = false, env, ...others } = changes
+export function madeUp({ env, ...others }: Partial<Runtime> = {}) {
   const [out, err] = [createStream(), createStream()]
   const runtime: Runtime = {
     env: { DATA_FOLDER: '/tmp/highwater-no-data', ...env }, // not that of the machine
@@ -30,7 +29,7 @@ export function madeUp(changes: Partial<Runtime> & { readonly isTTY?: boolean } 
     random: () => 0.5,
     drawBytes: count => new Uint8Array(count).fill(7),
     cores: 1,
-    terminal: createTerminal({ out, err: { ...err, isTTY }, elapsedMs: () => 1_000 }),
+    terminal: createTerminal({ out, err, elapsedMs: () => 1_000 }),
     untilStopped: () => Promise.resolve(),
     ...others,
   }

@@ -77,8 +77,7 @@ function onRedis(act: (place: Place, options: Options) => Promise<Done>) {
     const { json, lines } = await withRedis(environment, runtime, redis =>
       act({ redis, environment, runtime, path: resolve(cwd, file) }, options),
     )
-    if (options.json) terminal.json(json)
-    else for (const line of lines) terminal.print(line)
+    terminal.result(options.json, json, lines)
   }
 }
 

@@ -94,13 +94,9 @@ function print(
   { terminal }: Runtime,
 ): void {
   const record = isRecord(answer) ? answer : { '': answer }
-  if (isJson) terminal.json(answer)
-  else {
-    const shown = line?.(record) ?? command.prints?.(answer) ?? record
-    const lines =
-      typeof shown === 'string' ? [shown] : linesOf(isRecord(shown) ? shown : { '': shown }, secret?.field)
-    for (const each of lines) terminal.print(each)
-  }
+  const shown = line?.(record) ?? command.prints?.(answer) ?? record
+  const lines = () => linesOf(isRecord(shown) ? shown : { '': shown }, secret?.field)
+  terminal.result(isJson, answer, typeof shown === 'string' ? [shown] : lines())
   const code = exitCode?.(record) ?? 0
   if (code !== 0) throw new ExitError(code)
 }

@@ -8,7 +8,6 @@ import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { keyOfSecret, liveSecrets } from '#signals/send/sign.ts'
 import { define, flag, type OptionsOf, option } from '../../options/command.ts'
 import { openRedis } from '../../outside/redis-url.ts'
-import type { Terminal } from '../../print/terminal.ts'
 import { type Runtime, UsageError } from '../../runtime.ts'
 import { startTimer } from '../../services/started.ts'
 import { readEnvironment } from '../../settings/environment.ts'
@@ -48,8 +47,7 @@ async function selfTest(options: Options, runtime: Runtime, receiver = ''): Prom
   const { createSender } = await import('#signals/send/send.ts') // it brings an HTTP client with it
   const sender = createSender({ rules, resolveHost: createHostResolver(), now, startTimer })
   const findings = await runCases(cases, sender).finally(() => sender.close())
-  if (options.json) terminal.json({ receiver, fit: isFit(findings), findings })
-  else printFindings(findings, terminal)
+  terminal.result(options.json, { receiver, fit: isFit(findings), findings }, findings.flatMap(linesOf))
   if (target.oldSecret === null)
     terminal.note('a rotation was not tested: no old secret is in force, and none was given by --old-secret')
   if (!isFit(findings)) throw new Error(`${receiver} does not pass yet: fix what failed and run this again`)
@@ -109,9 +107,7 @@ function parseSecret(option: string, text: string | undefined): string | null {
 
 const WORDS = { passed: 'passed', failed: 'FAILED', noted: 'note  ', skipped: '-     ' } as const
 
-function printFindings(findings: readonly Finding[], { print }: Terminal): void {
-  for (const { name, verdict, told: observed, advice } of findings) {
-    print(`${WORDS[verdict]}  ${name.padEnd(30)}  ${observed}`)
-    if (advice !== '') print(`        ${advice}`)
-  }
-}
+const linesOf = ({ name, verdict, told: observed, advice }: Finding): string[] => [
+  `${WORDS[verdict]}  ${name.padEnd(30)}  ${observed}`,
+  ...(advice === '' ? [] : [`        ${advice}`]),
+]

@@ -1,7 +1,6 @@
 // The headers of every kind of answer: caching, validators, deprecation, origins, and that an error reveals nothing of its
 // cause; and the methods of every path.
 import { expect, inject, test } from 'vitest'
-import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { FIRST_VERSION } from '../../support/books/small-book.ts'
@@ -195,14 +194,6 @@ test.each(ALL_PATHS)('a preflight on %s is answered to an allowed origin, and to
   expect(headers.get('access-control-max-age')).toBe('86400')
   const foreign = await preflight('https://elsewhere.example')
   expect([foreign.status, corsOf(foreign)]).toEqual([204, []])
-})
-
-test('pages in development are those of three ports of the own machine', () => {
-  const expected = ['5173', '3000', '8100'].flatMap(port => [
-    `http://127.0.0.1:${port}`,
-    `http://localhost:${port}`,
-  ])
-  expect(DEVELOPMENT_ORIGINS.toSorted()).toEqual(expected.toSorted())
 })
 
 test('a published file of a folder is left to the nginx that asks for it, in the coding that the client prefers', async () => {

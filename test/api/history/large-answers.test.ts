@@ -9,7 +9,6 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { createComputedAnswers, type LargeLimits } from '#api/history/answers/computed-answers.ts'
 import { compressBlocks } from '#api/service/content-coding.ts'
 import type { HttpLimits, RunningServer } from '#api/service/http-server.ts'
-import { streamBody } from '#api/service/stream-body.ts'
 import { DEFAULT_PARAMS, FORMATS, type Params } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
@@ -244,25 +243,6 @@ test.each(['identity', 'zstd'] as const)('other work has a turn between two bloc
   await turning
   expect(order.filter(what => what === 'block')).toHaveLength(8)
   expect(order.join(' ')).not.toContain('block block')
-})
-
-test('a stream that fails ends its connection and its generator, and reports the error once', async () => {
-  const [errors, ended]: [unknown[], string[]] = [[], []]
-  async function* chunks() {
-    try {
-      yield new Uint8Array(7)
-      throw new Error('no more')
-    } finally {
-      ended.push('ended')
-    }
-  }
-  const cutOff = (): void => void ended.push('cut')
-  const { stream, sent } = await streamBody(chunks(), { onError: error => errors.push(error), cutOff })
-  const reader = stream.getReader()
-  expect((await reader.read()).value).toHaveLength(7)
-  void reader.read() // there is no connection that would end
-  expect(await sent).toEqual({ bytes: 7, isWhole: false })
-  expect([ended, errors.map(String)]).toEqual([['ended', 'cut'], ['Error: no more']])
 })
 
 /** An export of 30 MB, more than the buffers of any two sockets hold. Nobody ever reads the whole of it. */

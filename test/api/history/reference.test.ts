@@ -2,13 +2,11 @@
 // browser looks at it elsewhere.
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { historyDocument } from '#api/history/routes.ts'
 import { createOperatorApp } from '#api/operator/app.ts'
-import { operatorDocument } from '#api/operator/routes.ts'
 import { createCodedBytes } from '#api/service/content-coding.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
-import { signalsDocument } from '#api/signals/routes.ts'
 import { ALLOWED_ORIGIN } from '../../support/history/history-app.ts'
+import { openApiDocuments } from '../../support/http/openapi-documents.ts'
 import { ORIGIN, operatorParts } from '../../support/signals/operator.ts'
 import { signalsParts } from '../../support/signals/signals-app.ts'
 import { openEmpty } from './answers.ts'
@@ -25,11 +23,7 @@ const appOf = async (service: 'history' | 'signals' | 'operator') => {
     : createOperatorApp(operatorParts(redis))
 }
 
-const DOCUMENTS = {
-  history: await historyDocument('https://data.example.org'),
-  signals: signalsDocument('https://signals.example.org'),
-  operator: operatorDocument(),
-}
+const DOCUMENTS = await openApiDocuments()
 
 /** What a document says of an interface, as text: names, descriptions, formulas, limits, examples of refusals. */
 function saidIn(node: unknown, name = ''): string[] {

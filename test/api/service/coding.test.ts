@@ -200,16 +200,6 @@ test.each(CODINGS)('a client that has another answer as %s gets the whole one', 
   }
 })
 
-test('the validator of one coding says nothing about another', async () => {
-  for (const address of ['/v1/export', '/v1/export?risk_pct=0.013']) {
-    const brotli = (await send(address, { 'accept-encoding': 'br' })).headers.get('etag') ?? ''
-    for (const coding of ['gzip', 'identity']) {
-      const headers = { 'accept-encoding': coding, 'if-none-match': brotli }
-      expect((await send(address, headers)).status, `${address} as ${coding}`).toBe(200)
-    }
-  }
-})
-
 test('a validator is the same on every send, and in another process; only that of the versions is weak, because its register has the time', async () => {
   const { app: other } = await openTiny()
   for (const address of cached) {

@@ -38,16 +38,6 @@ test.each([
   expect(statusesIn(await answerOn(socket))).toEqual(expected)
 })
 
-test('the connection of a reader that stands still is closed', async () => {
-  const large = Buffer.alloc(50_000_000) // more than the buffers of any socket hold
-  const server = await start(() => new Response(large), { ...SHORT, stalledMs: 1_500, connections: 1 })
-  const standing = open(server, REQUEST)
-  await once(standing, 'readable') // and nothing is read
-  const ask = () => text(open(server, `HEAD${CLOSING.slice(3)}`)).catch(() => '')
-  expect(statusesIn(await ask())).toEqual([])
-  await expect.poll(async () => statusesIn(await ask())).toEqual(['200'])
-})
-
 test('connections beyond the limit are closed, and served again when one has gone', async () => {
   const server = await start(tellPath, { connections: 2 })
   const [first, second] = [open(server, REQUEST), open(server, REQUEST)]

@@ -229,9 +229,10 @@ test.each([
   },
 )
 
-test('the admin listener counts requests by route and kind, times them, and reports the state of the process', async () => {
+test('the admin listener counts requests by route and kind, times them, reports the state of the process, and is on this machine alone, also if HOST is open', async () => {
   let text = ''
-  await serving({ ANCHOR_COMMAND: 'true' }, async service => {
+  await serving({ ANCHOR_COMMAND: 'true', HOST: '0.0.0.0' }, async service => {
+    expect(new URL(service.adminUrl).hostname).toBe('127.0.0.1')
     for (let i = 0; i < 3; i++) await ask(service, '/v1/strategies')
     await ask(service, '/nowhere?secret=1')
     const answer = await fetch(`${service.adminUrl}/metrics`)
@@ -269,12 +270,6 @@ test('entries without a time stamp are counted only where an authority is used',
   await serving({}, async ({ adminUrl }) => {
     const text = await (await fetch(`${adminUrl}/metrics`)).text()
     expect(text).not.toMatch(/^highwater_history_entries_without_time_stamp/m)
-  })
-})
-
-test('the admin listener is on this machine alone, also if HOST is open', async () => {
-  await serving({ HOST: '0.0.0.0' }, async service => {
-    expect(new URL(service.adminUrl).hostname).toBe('127.0.0.1')
   })
 })
 

@@ -6,6 +6,8 @@ export type RawAnswer = {
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
+  /** All of it, as it came. */
+  readonly text: string
 }
 
 export type OpenExchange = {
@@ -59,5 +61,5 @@ function parseAnswer(received: string): RawAnswer {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
     }),
   )
-  return { status: Number(statusLine.split(' ')[1]), headers, body: received.slice(end + 4) }
+  return { status: Number(statusLine.split(' ')[1]), headers, body: received.slice(end + 4), text: received }
 }
