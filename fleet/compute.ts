@@ -19,6 +19,7 @@ import { moduleTasks, type Parts, type Ran, runStrategy, toTask } from '#pipelin
 import { createThreads } from '#pipeline/night/threads.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
+import type { Made } from './worker.ts'
 
 type TaskRunner = {
   /** Stores what inputs refer to, and returns its digest. */
@@ -160,7 +161,7 @@ export function createTaskComputer(options: ProcessOptions) {
     return folder
   }
   return {
-    async compute(packed: Uint8Array, read: Read): Promise<Uint8Array> {
+    async compute(packed: Uint8Array, { read }: { readonly read: Read }): Promise<Made> {
       const { entry, bars, funding, benchmarks, modules, proof, ...rest } = unpack<ComputeInput>(packed)
       const folder = modules === null ? null : await load(modules, read, unfold)
       const task = {
@@ -177,14 +178,14 @@ export function createTaskComputer(options: ProcessOptions) {
         return (await proving.finally(processes.close)).get(entry.id)
       }
       const own = folder === null ? undefined : await limited(() => prove(folder))
-      return pack(await runStrategy<ComputedStrategy>(threads, 'strategy', task, own))
+      return { bytes: pack(await runStrategy<ComputedStrategy>(threads, 'strategy', task, own)) }
     },
-    async correlate(packed: Uint8Array, read: Read): Promise<Uint8Array> {
+    async correlate(packed: Uint8Array, { read }: { readonly read: Read }): Promise<Made> {
       const { series: digest, ...rows } = unpack<CorrelateInput>(packed)
       const series = await load(digest, read, (all: readonly Series[]) =>
         all.map(each => ({ ...each, values: toShared(each.values) })),
       )
-      return pack(await threads.run<CorrelationRows>('correlation', { series, ...rows }))
+      return { bytes: pack(await threads.run<CorrelationRows>('correlation', { series, ...rows })) }
     },
     async close(): Promise<void> {
       await threads.close()

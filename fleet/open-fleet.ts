@@ -13,7 +13,7 @@ import { type Counts, type Fleet, type PhaseOrder, runPhase } from './coordinate
 import { createJobs } from './queue.ts'
 import { renderHandler, renderOnFleet } from './render.ts'
 import { endRun, type Phase, saveInput } from './run-files.ts'
-import type { Handler, Worker } from './worker.ts'
+import type { Worker } from './worker.ts'
 
 export type FleetOrder = {
   /** Null for the name of the version. */
@@ -41,17 +41,14 @@ type WorkerOrder = Stores & {
 export function openWorker({ store, privateStore, threads, code, elapsed }: WorkerOrder) {
   const renderer = createRenderer(threads)
   const computer = createTaskComputer({ threads, elapsedMs: elapsed })
-  const handlerOf =
-    (work: (typeof computer)['compute' | 'correlate']): Handler =>
-    async (input, { read }) => ({ bytes: await work(input, read), write: async () => {} })
   const worker: Worker = {
     name: `${hostname()}:${process.pid}`,
     code,
     privateStore,
     lanes: renderer.lanes,
     handlers: {
-      compute: handlerOf(computer.compute),
-      correlate: handlerOf(computer.correlate),
+      compute: computer.compute,
+      correlate: computer.correlate,
       render: renderHandler(renderer, store),
     },
   }

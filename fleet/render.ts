@@ -27,7 +27,7 @@ export const renderHandler =
     const rendered = await renderer.part({ part: unpack<Snapshot>(input), effort: plan.effort })
     return {
       bytes: toJsonBytes(linesOf(rendered)),
-      write: async () => void (await writePoints(store, rendered)),
+      write: () => writePoints(store, rendered),
     }
   }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { EFFORTS } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { RUNS, removeFleetProgress } from '#storage/fleet-progress.ts'
-import { parseJson, readDocument, toJsonBytes } from '#storage/json-bytes.ts'
+import { PRIVATE_JSON, parseJson, readDocument, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 
 /** What a run does, in this order. */
@@ -22,7 +22,6 @@ const endKey = (run: string): string => `${RUNS}${run}/end.json`
 const inputKey = (run: string, digest: string): string => `${RUNS}${run}/inputs/${digest}`
 const resultKey = ({ run, phase }: Place, id: string): string => `${RUNS}${run}/${phase}/results/${id}`
 
-const JSON_HEADERS = { content_type: 'application/json' }
 const BYTES_HEADERS = { content_type: 'application/octet-stream' }
 
 /** Requests to the store at a time, for small objects. */
@@ -58,7 +57,7 @@ export const readPlan = (place: Place): Promise<Plan | null> =>
 /** False if the phase has another plan already. */
 export async function savePlan(place: Place, plan: Plan): Promise<boolean> {
   const bytes = toJsonBytes(plan)
-  if (await place.privateStore.create(planKey(place), bytes, JSON_HEADERS)) return true
+  if (await place.privateStore.create(planKey(place), bytes, PRIVATE_JSON)) return true
   const there = await place.privateStore.read(planKey(place))
   return there !== null && sha256(there) === sha256(bytes)
 }
@@ -71,7 +70,7 @@ export const readEnd = (privateStore: ObjectStore, run: string): Promise<z.infer
 
 /** Records how a run ended, and removes its other files. */
 export async function endRun(privateStore: ObjectStore, run: string, version: string | null): Promise<void> {
-  await privateStore.create(endKey(run), toJsonBytes({ version }), JSON_HEADERS)
+  await privateStore.create(endKey(run), toJsonBytes({ version }), PRIVATE_JSON)
   await removeFleetProgress(privateStore, run)
   const keys = (await privateStore.list(`${RUNS}${run}/`)).filter(key => key !== endKey(run))
   await pMap(keys, key => privateStore.remove(key), { concurrency: REQUESTS })

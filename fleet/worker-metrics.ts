@@ -32,7 +32,7 @@ export function measureWorker(worker: Worker, threads: number, elapsed: () => nu
       }
       const made = await handler(input, context).catch(fail)
       const write = async (): Promise<void> => {
-        await made.write().catch(fail)
+        await made.write?.().catch(fail)
         observe('done')
         bytes.inc({ phase }, made.bytes.length)
       }

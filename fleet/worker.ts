@@ -16,8 +16,8 @@ import {
   type Task,
 } from './run-files.ts'
 
-/** What is made of a task: its result, and what else is to be written before it counts as done. */
-type Made = { readonly bytes: Uint8Array; readonly write: () => Promise<void> }
+/** What is made of a task: its result, and what else is to be written before it counts as done, if there is more. */
+export type Made = { readonly bytes: Uint8Array; readonly write?: () => Promise<unknown> }
 
 /** Equal inputs give equal bytes in every process of the same code. `read` returns what an input refers to, by its digest. */
 export type Handler = (
@@ -75,7 +75,7 @@ export async function doTask(worker: Worker, run: Run, task: Task): Promise<void
   if (await hasResult(run, task.id)) return
   const made = await unlessOver(() => makeTask(worker, run, task))
   if (made === null) return
-  await made.write()
+  await made.write?.()
   await saveResult(run, task.id, { worker: worker.name, bytes: made.bytes })
 }
 

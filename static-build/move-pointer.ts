@@ -23,11 +23,6 @@ const MOST_NAMED = 10
 /** The clock and the key that an entry is written with. */
 export type Mover = { readonly nowMs: number; readonly signer: Signer | null }
 
-export const entryTimes = (nowMs: number): { readonly at: string; readonly expires: string } => ({
-  at: toIsoInstant(nowMs),
-  expires: toIsoInstant(nowMs + ENTRY_LIFETIME_MS),
-})
-
 /** Appends an entry for an older version. Deletes nothing. Throws if it was never published, was removed, or is served already. */
 export async function rollBack(store: ObjectStore, version: string, mover: Mover): Promise<LoggedEntry> {
   const log = await readLog(store)
@@ -50,7 +45,8 @@ export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<
   return append(store, head, 'refresh', head.entry, manifest, mover)
 }
 
-async function append(
+/** Appends an entry for a version, and makes nginx serve it. */
+export async function append(
   store: ObjectStore,
   head: LoggedEntry | null,
   action: NextEntry['action'],
@@ -58,11 +54,15 @@ async function append(
   manifest: Manifest,
   { nowMs, signer }: Mover,
 ): Promise<LoggedEntry> {
-  const next = { action, version, manifest_sha256, history_restated, ...entryTimes(nowMs) }
+  const times = { at: toIsoInstant(nowMs), expires: toIsoInstant(nowMs + ENTRY_LIFETIME_MS) }
+  const next = { action, version, manifest_sha256, history_restated, ...times }
   const logged = await appendEntry(store, head, next, signer)
-  await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
+  await trySwitch(store, manifest)
   return logged
 }
+
+export const trySwitch = (store: ObjectStore, manifest: Manifest): Promise<void> =>
+  tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
 
 /** Throws if a version was removed. One that still has files was not, or not completely: its manifest is read next. */
 export async function assertThere(store: ObjectStore, version: string): Promise<void> {

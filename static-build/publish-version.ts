@@ -9,11 +9,9 @@ import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
-import { tolerate } from '#storage/error-code.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import { switchNginx } from '#storage/nginx-files.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON, type ObjectStore, type Stores } from '#storage/object-store.ts'
-import { appendEntry, deriveHint, firstTimes, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
+import { deriveHint, firstTimes, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps } from '#storage/time-stamps.ts'
 import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
@@ -25,7 +23,7 @@ import {
   compareWithPublished,
   withDeclared,
 } from './compare-with-published.ts'
-import { entryTimes } from './move-pointer.ts'
+import { append, trySwitch } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
 import { savePrivate } from './save-private.ts'
@@ -62,13 +60,11 @@ export type Published = Awaited<ReturnType<typeof publishVersion>>
  * LostRaceError if another entry was written since the log was read that this version was compared with.
  */
 export async function publishVersion(order: PublishOrder) {
-  const { store } = order
-  const log = await readLog(store)
+  const log = await readLog(order.store)
   const written = await writeVersion(order, order, log)
   const { manifest, manifestSha256 } = written
   await order.assertAlone?.()
   await pointTo(order, log, manifest, manifestSha256)
-  await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
   return written
 }
 
@@ -176,15 +172,17 @@ async function assertWhole(store: ObjectStore, progress: Progress, manifest: Man
 async function pointTo(
   { store, signer, now }: PublishOrder,
   log: readonly LoggedEntry[],
-  { version, entered, history_restated }: Manifest,
+  manifest: Manifest,
   manifest_sha256: string,
 ): Promise<unknown> {
+  const { version } = manifest
   const head = log.at(-1) ?? null
-  if (head?.entry.version === version && head.entry.manifest_sha256 === manifest_sha256)
-    return deriveHint(store, head.entry)
-  if (!log.some(({ entry }) => entry.version === version)) assertTimely({ version, entered }, now())
-  const next = { action: 'publish' as const, version, manifest_sha256, history_restated }
-  return appendEntry(store, head, { ...next, ...entryTimes(now()) }, signer)
+  if (head?.entry.version === version && head.entry.manifest_sha256 === manifest_sha256) {
+    await deriveHint(store, head.entry)
+    return trySwitch(store, manifest)
+  }
+  if (!log.some(({ entry }) => entry.version === version)) assertTimely(manifest, now())
+  return append(store, head, 'publish', { ...manifest, manifest_sha256 }, manifest, { nowMs: now(), signer })
 }
 
 /** What a version says of its time is true when the pointer moves to it, or it is not published. */

@@ -11,7 +11,7 @@ import {
 import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import { type ProgramData, toProgramDataFile } from '#core/program/program.ts'
 import { sha256 } from '#storage/digest.ts'
-import { parseJson, toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
+import { PRIVATE_JSON, parseJson, toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import {
   PROGRAM_FILES,
@@ -24,11 +24,10 @@ import {
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 
-const JSON_HEADERS = { content_type: 'application/json' }
 const ARROW_HEADERS = { content_type: 'application/vnd.apache.arrow.file' }
 
 /** Returns the digest. */
-async function save(store: ObjectStore, key: string, bytes: Uint8Array, headers = JSON_HEADERS) {
+async function save(store: ObjectStore, key: string, bytes: Uint8Array, headers = PRIVATE_JSON) {
   await writeOnce(store, key, bytes, headers)
   return sha256(bytes)
 }
@@ -71,7 +70,7 @@ const ENTRY_TIME = 'entered.json'
 export async function saveSnapshot(privateStore: ObjectStore, version: string, bytes: SnapshotBytes) {
   const digests: Record<string, string> = {}
   for (const [file, name] of Object.entries(SNAPSHOT_FILES) as [SnapshotFile, string][]) {
-    const headers = file === 'document' ? JSON_HEADERS : ARROW_HEADERS
+    const headers = file === 'document' ? PRIVATE_JSON : ARROW_HEADERS
     digests[name] = await save(privateStore, privateKey(version, name), bytes[file], headers)
   }
   return digests

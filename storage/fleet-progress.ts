@@ -1,6 +1,6 @@
 // How far the builds on a fleet are that are under way, in the private store: coordinators write it, the operator's page shows it.
 import { z } from 'zod'
-import { parseJson, toJsonBytes } from './json-bytes.ts'
+import { parseJson, replaceDocument } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /** The folder of all runs in the private store: what is in it, `fleet/run-files.ts` says. */
@@ -30,7 +30,7 @@ export const fleetProgress = z
 export type FleetProgress = z.infer<typeof fleetProgress>
 
 export const saveFleetProgress = (privateStore: ObjectStore, progress: FleetProgress): Promise<void> =>
-  privateStore.replace(keyOf(progress.run), toJsonBytes(progress), { content_type: 'application/json' })
+  replaceDocument(privateStore, keyOf(progress.run), progress)
 
 export const removeFleetProgress = (privateStore: ObjectStore, run: string): Promise<void> =>
   privateStore.remove(keyOf(run))

@@ -25,6 +25,13 @@ export function parseJson(stored: Uint8Array | string): unknown {
   }
 }
 
+/** The headers of what is stored and never served. */
+export const PRIVATE_JSON = { content_type: 'application/json' }
+
+/** Stores a document that is never served, over the one before. */
+export const replaceDocument = (store: ObjectStore, key: string, value: object): Promise<void> =>
+  store.replace(key, toJsonBytes(value), PRIVATE_JSON)
+
 /** A stored document: null if there is none, and undefined if it has another form. */
 export async function readDocument<T>(store: ObjectStore, key: string, schema: z.ZodType<T>) {
   const bytes = await store.read(key)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import { isFull, tolerate } from './error-code.ts'
-import { readDocument, toAnswerBytes } from './json-bytes.ts'
+import { PRIVATE_JSON, readDocument, toAnswerBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
 
 const lockRecord = z.object({
@@ -31,8 +31,6 @@ const BEAT_MS = 15_000
 /** A holder that was silent this long is gone, or another process has its pid. */
 const STALE_MS = 5 * 60_000
 
-const HEADERS = { content_type: 'application/json' }
-
 export class LockedError extends Error {
   constructor(name: string, url: string, holder: LockHolder) {
     super(
@@ -58,7 +56,7 @@ export async function acquireLock(store: ObjectStore, name: string, world: LockW
   const current = highest === undefined ? null : await readRecord(store, highest)
   if (current !== null && isHeld(current, world)) throw new LockedError(name, store.url, current)
   const key = `lock/${name}/${sortedNumber(Number(highest?.split('/').at(-1) ?? 0) + 1)}`
-  const create = () => store.create(key, toRecord(world, false), HEADERS)
+  const create = () => store.create(key, toRecord(world, false), PRIVATE_JSON)
   const isTaken = await create().catch(async (error: unknown) => {
     if (highest === undefined || !isFull(error)) throw error
     // The record before is of no holder any more, and as large: `prune` needs the lock to free more.
@@ -76,7 +74,7 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld) {
   let written: Promise<void> = Promise.resolve()
   const write = (released: boolean): Promise<void> => {
     // One after the other: a slow heartbeat must not land after the release.
-    const next = () => store.replace(key, toRecord(world, released), HEADERS)
+    const next = () => store.replace(key, toRecord(world, released), PRIVATE_JSON)
     written = written.then(next, next)
     return written
   }

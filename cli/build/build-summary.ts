@@ -1,4 +1,3 @@
-import { from, not } from 'arquero'
 import { z } from 'zod'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { renderDeploys, renderPreview } from '#core/dataset/resources/program/records.ts'
@@ -9,9 +8,9 @@ import { type Terminal, toTable, twoDecimals } from '../print/terminal.ts'
 import type { BuildResult } from './build-version.ts'
 
 /** The result of a build, for people and for `--json`. */
-export type BuildSummary = ReturnType<typeof toSummary>
+export type BuildSummary = Awaited<ReturnType<typeof toSummary>>
 
-export function toSummary(result: BuildResult) {
+export async function toSummary(result: BuildResult) {
   const { snapshot, program, manifest, manifestSha256, timings, book, records, fleet, live, missing } = result
   const { artifacts } = manifest
   const sum = (bytes: (artifact: Artifact) => number): number =>
@@ -24,7 +23,7 @@ export function toSummary(result: BuildResult) {
     /** Null in a book without one. */
     program: program && toProgramSummary(program),
     /** Calendar years in percent, a row for each strategy. */
-    yearly_returns_pct: yearlyReturns(snapshot.strategies),
+    yearly_returns_pct: await yearlyReturns(snapshot.strategies),
     data: [...book.report, ...records],
     gaps: Object.fromEntries([...book.bars].map(([key, { gaps }]) => [key, gaps.length])),
     /** What a vendor may still bring. */
@@ -122,11 +121,12 @@ const size = (bytes: number): string =>
 /** A row for each strategy: `{strategy: 'alder', 2024: 12.5}`; percent, null for a year without days. */
 type YearlyReturns = readonly Readonly<Record<string, string | number | null>>[]
 
-export function yearlyReturns(strategies: readonly StrategyData[]): YearlyReturns {
+export async function yearlyReturns(strategies: readonly StrategyData[]): Promise<YearlyReturns> {
   const years = strategies.flatMap((strategy, position) =>
     yearsOf(strategy).map(({ year, return_pct }) => ({ position, strategy: strategy.id, year, return_pct })),
   )
   if (years.length === 0) return []
+  const { from, not } = await import('arquero') // a quarter of a second, which only a build needs
   const wide = from(years.toSorted((a, b) => a.year - b.year)) // a pivot orders its columns as it meets them
     .groupby('position', 'strategy')
     .pivot('year', 'return_pct')

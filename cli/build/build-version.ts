@@ -12,7 +12,7 @@ import { lastDayOf, missingBars } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import { openDays, withLiveRecords } from '#static-build/open-days.ts'
 import { type Published, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
-import { toJsonBytes } from '#storage/json-bytes.ts'
+import { replaceDocument } from '#storage/json-bytes.ts'
 import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore } from '#storage/open-store.ts'
@@ -156,8 +156,8 @@ async function computeAndPublish(
   const record = (await fleet?.end()) ?? null
   const timings = watch.end()
   // A private note: on which machine it was built, and how many milliseconds each step took.
-  const note = toJsonBytes({ version, host: hostname(), timings_ms: timings })
-  await privateStore.replace(privateKey(version, 'build.json'), note, { content_type: 'application/json' })
+  const note = { version, host: hostname(), timings_ms: timings }
+  await replaceDocument(privateStore, privateKey(version, 'build.json'), note)
   return { ...night, ...published, book, timings, fleet: record, live, missing: missingBars(book, window) }
 }
 

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import { messageOf } from '#storage/error-code.ts'
-import { toJsonBytes } from '#storage/json-bytes.ts'
+import { replaceDocument } from '#storage/json-bytes.ts'
 import { LockedError } from '#storage/lock.ts'
 import { FAILING_KEY, readFailing } from '#storage/night-report.ts'
 import type { BuildOrder } from '../options/build-options.ts'
@@ -89,7 +89,7 @@ async function walk(job: Job): Promise<Night> {
   let error: unknown = null
   try {
     if (importCommand !== null) await take('import', () => importData(importCommand, build.book, runtime))
-    const published = toSummary(await take('build', () => buildVersion(build, runtime)))
+    const published = await toSummary(await take('build', () => buildVersion(build, runtime)))
     summary = published
     await take('verify', async () =>
       assertSound(store.url, await auditStore(job, { version: published.version }, runtime), REMEDY),
@@ -144,12 +144,10 @@ const toNight = (
 async function keepReport(report: NightReport, { privateStore, runtime }: Job): Promise<void> {
   if (report.version === null) return
   const key = privateKey(report.version, 'night.json')
-  await privateStore.replace(key, toJsonBytes(report), JSON_HEADERS).catch((error: unknown) => {
+  await replaceDocument(privateStore, key, report).catch((error: unknown) => {
     runtime.terminal.note(`warning: the report was not kept: ${messageOf(error)}`)
   })
 }
-
-const JSON_HEADERS = { content_type: 'application/json' }
 
 export function printReport(report: NightReport, { print }: Terminal): void {
   const { outcome, version, started_utc, ended_utc, steps } = report
@@ -200,8 +198,8 @@ async function alertOutcome({ error, version, steps }: NightReport, job: Job): P
   if (known?.cause === cause) return
   const message = `the nightly job failed${steps.length === 0 ? '' : ` at step ${step}`}: ${error}`
   await send({ kind: 'night_failed', subject: step, message })
-  const state = toJsonBytes({ since: known?.since ?? toIsoInstant(runtime.now()), cause })
-  await privateStore.replace(FAILING_KEY, state, JSON_HEADERS).catch(warn)
+  const state = { since: known?.since ?? toIsoInstant(runtime.now()), cause }
+  await replaceDocument(privateStore, FAILING_KEY, state).catch(warn)
 }
 
 /** A missed ping raises an alarm, so short network failures are retried. */

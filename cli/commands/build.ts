@@ -35,7 +35,7 @@ const OPTIONS = {
 export const defineBuild = define(OPTIONS, EXAMPLES, async (options, runtime) => {
   const order = toBuildOrder(options, runtime)
   if (options.reproduce !== undefined) return reproduce(options.reproduce, order, runtime)
-  const summary = toSummary(await buildVersion(order, runtime))
+  const summary = await toSummary(await buildVersion(order, runtime))
   if (options.json) runtime.terminal.json(summary)
   else printSummary(summary, runtime.terminal)
   await followPointer(order.settings, runtime)

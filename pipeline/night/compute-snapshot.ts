@@ -64,7 +64,7 @@ export async function computeSnapshot(book: Book, options: NightOptions) {
       ...assembleSnapshot(book, options.version, computed, correlation, lastDay),
       benchmarks: publishedBenchmarks(benchmarks, strategies),
     }
-    verifySnapshot(snapshot)
+    strategies.forEach(verifyStrategy)
     return { snapshot, program, ...rest }
   } finally {
     await threads.close()
@@ -200,13 +200,8 @@ const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
   to: toIsoDate(Math.max(...strategies.map(({ daily }) => lastDay(daily)))),
 })
 
-/** The last check before publication, of what must hold for every dataset. A failure is our bug and ends the run. */
-export function verifySnapshot({ strategies, correlation }: Snapshot): void {
-  for (const strategy of strategies) verifyStrategy(strategy)
-  for (const matrix of Object.values(correlation)) verifyMatrix(matrix, strategies.length)
-}
-
-function verifyStrategy(strategy: StrategyData): void {
+/** The last check before publication, of what must hold for every strategy. A failure is our bug and ends the run. */
+export function verifyStrategy(strategy: StrategyData): void {
   const { id, daily, weekly, window, trades, verification_state, figures } = strategy
   const assert = (holds: boolean, what: string): void => {
     if (!holds) throw new Error(`the computed history of ${id} is not fit to be published: ${what}`)
@@ -219,17 +214,6 @@ function verifyStrategy(strategy: StrategyData): void {
 }
 
 const isAllFinite = ({ values }: Series): boolean => values.every(Number.isFinite)
-
-function verifyMatrix({ size, rho }: CorrelationMatrix, strategies: number): void {
-  if (size !== strategies || rho.length !== size * size)
-    throw new Error(`the correlation matrix is ${size} wide and there are ${strategies} strategies`)
-  for (let i = 0; i < size; i++) {
-    for (let j = 0; j <= i; j++) {
-      if (!Object.is(rho[i * size + j], rho[j * size + i]))
-        throw new Error(`the correlation matrix is not symmetric in cell ${i}, ${j}`)
-    }
-  }
-}
 
 /** Holding each instrument over all its bars up to the last public day; empty if the catalogue turns the comparison off. */
 function benchmarksOf({ service, strategies, bars }: Book, last: EpochDay): Benchmark[] {

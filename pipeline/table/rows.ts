@@ -1,7 +1,6 @@
 import { open, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { table } from 'arquero'
 import { unzipSync } from 'fflate'
 import { sha256 } from '#storage/digest.ts'
 import { placeOf, type Reading, reporterOf } from '../book/reading.ts'
@@ -13,7 +12,7 @@ export type Row = readonly string[]
 type OnRow = (cells: Row, row: number) => void
 
 /** Finds the list of rows in a JSON document, and may look at the rest of it. Throws `UnreadableFile`. */
-export type PickRows = (document: unknown) => readonly unknown[]
+export type PickRows = (document: unknown) => readonly unknown[] | Promise<readonly unknown[]>
 
 /**
  * Reads a table of any form, by the ending of its name: JSON (also a record a line), Parquet, Arrow (Feather), and otherwise lines of
@@ -144,7 +143,7 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
   const document = attempt('JSON', (): unknown =>
     JSON.parse(isRecords(text) ? `[${text.trim().split('\n').join()}]` : text),
   )
-  const rows = pick(document)
+  const rows = await pick(document)
   assertNamesOnce(text, document)
   const isRow = (row: unknown): row is Fields =>
     isNested(row) && Array.isArray(row) === Array.isArray(rows[0])
@@ -207,12 +206,13 @@ const NAMES_BESIDE =
   "expected rows that have their names, got a list of names beside them: write records (pandas: orient='records'), or CSV"
 
 /** The rows of the one object whose values are the columns of a table, all of one length. */
-function rowsOf(objects: readonly object[]): readonly unknown[] {
+async function rowsOf(objects: readonly object[]): Promise<readonly unknown[]> {
   const [columns = [], ...others] = objects.map(columnsOf).filter(({ length }) => length > 1)
   if (others.length > 0) refuse(`expected one object of columns, got ${others.length + 1}: bring each alone`)
-  if (new Set(columns.map(([, list]) => list.length)).size === 1)
-    return table(Object.fromEntries(columns)).objects()
-  refuse(`${ONE_LIST}, got none (pandas writes one with orient='records')`)
+  if (new Set(columns.map(([, list]) => list.length)).size !== 1)
+    refuse(`${ONE_LIST}, got none (pandas writes one with orient='records')`)
+  const { table } = await import('arquero') // a quarter of a second, which few files need
+  return table(Object.fromEntries(columns)).objects()
 }
 
 const columnsOf = (value: object): [string, unknown[]][] =>

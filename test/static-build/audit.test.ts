@@ -122,20 +122,15 @@ test('a version that was removed and left files behind is reported, and is no fa
 const spoilt = (concerns: (key: string) => boolean, change: (bytes: Uint8Array) => Uint8Array | null) =>
   meddled(stores.privateStore, concerns, bytes => change(bytes!))
 
-test('an audit checks the private snapshot against the digests of the manifest', async () => {
-  const store = spoilt(key => key.startsWith('20240601') && key.endsWith('/snapshot.daily.arrow'), damage)
+test.each<[string, string, (bytes: Uint8Array) => Uint8Array | null]>([
+  ['snapshot.daily.arrow', 'altered', damage],
+  ['inputs.json', 'altered', damage],
+  ['inputs.json', 'missing', () => null],
+])('a private %s that is %s is a fault of the audit', async (name, kind, change) => {
+  const own = `20240601T001500Z/${name}`
+  const store = spoilt(key => key === own, change)
   const found = await auditStore(stores.store, { privateStore: { store, isNamed: false } })
-  expect(faultsOf(found)).toEqual(['memory:private/20240601T001500Z/snapshot.daily.arrow: altered'])
-})
-
-test.each<[string, (bytes: Uint8Array) => Uint8Array | null]>([
-  ['altered', damage],
-  ['missing', () => null],
-])('a record of the inputs that is %s is a fault of the audit', async (kind, change) => {
-  const record = '20240601T001500Z/inputs.json'
-  const store = spoilt(key => key === record, change)
-  const found = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
-  expect(faultsOf(found)).toEqual([`memory:private/${record}: ${kind}`])
+  expect(faultsOf(found)).toEqual([`memory:private/${own}: ${kind}`])
 })
 
 test('a private snapshot that is nowhere is a fault where its store was named, and a note where it was not', async () => {

@@ -34,14 +34,11 @@ test('rolling back serves the older version again, as one more entry, and delete
 test.each([
   ['a version that was never published', '2020-01-01T00:00:00Z', `the newest are ${HAND_VERSION}, ${BEFORE}`],
   ['the version that is served', HAND_VERSION, 'is served already'],
+  ['a version whose manifest is gone', BEFORE, 'is missing'],
 ])('rolling back to %s is refused', async (_what, version, reason) => {
+  await stores.store.remove(manifestKey(BEFORE))
   await expect(rollBack(stores.store, version, NOW)).rejects.toThrow(reason)
   expect(await versionOf(stores.store)).toBe(HAND_VERSION)
-})
-
-test('rolling back to a version whose manifest is gone is refused', async () => {
-  await stores.store.remove(manifestKey(BEFORE))
-  await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow('is missing')
 })
 
 test('refreshing keeps the version and moves its expiry', async () => {
@@ -105,9 +102,13 @@ test.each([
     ['2024-03-31', '2024-02-29', '2024-01-15'],
   ],
   ['none', { keepDays: 0, keepMonthEnds: false }, []],
-])('pruning with a rule that keeps %s keeps those versions and no others', (_what, rule, kept) => {
-  expect([...versionsToKeep(nights, rule, nowMs)]).toEqual(kept.map(day))
-})
+])(
+  'pruning with a rule that keeps %s keeps those versions and what is served, however old, and no others',
+  (_what, rule, kept) => {
+    const served = publication(day('2020-01-01'), true)
+    expect([...versionsToKeep([...nights, served], rule, nowMs)]).toEqual([...kept, '2020-01-01'].map(day))
+  },
+)
 
 test('pruning counts the days from when a version was published, and the months by its name', () => {
   const late = { ...publication(day('2024-02-29')), published: day('2024-03-31') }
@@ -116,13 +117,6 @@ test('pruning counts the days from when a version was published, and the months 
     versionsToKeep([early, late, publication(day('2024-02-28'))], { keepDays: 2, keepMonthEnds }, nowMs)
   expect([...kept(false)]).toEqual([late.version])
   expect([...kept(true)]).toEqual([early.version, late.version])
-})
-
-test('pruning keeps what is served, however old', () => {
-  const old = publication(day('2020-01-01'), true)
-  expect([...versionsToKeep([...nights, old], { keepDays: 0, keepMonthEnds: false }, nowMs)]).toEqual([
-    old.version,
-  ])
 })
 
 test('pruning removes a version from both stores, and leaves the log and the others whole', async () => {

@@ -29,9 +29,12 @@ test('a lock is held by one, whom it names to those that wait, and free again af
   await (await acquireLock(store, 'build', world(2))).release()
 })
 
-test('a lock of a process that is gone is taken over at once', async () => {
+test.each([
+  ['of a process that is gone', 'at once', { isAlive: (pid: number) => pid !== 1 }],
+  ['whose pid now belongs to another process', 'after the silence', { now: () => 6 * MINUTE_MS }],
+])('a lock %s is taken over %s', async (_what, _when, changes) => {
   await acquireLock(store, 'build', world(1))
-  await (await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))).release()
+  await (await acquireLock(store, 'build', world(2, changes))).release()
 })
 
 test('a lock of another host is taken over only after it was silent for long', async () => {
@@ -41,11 +44,6 @@ test('a lock of another host is taken over only after it was silent for long', a
   await expect(acquireLock(store, 'build', soon)).rejects.toThrow(LockedError)
   const later = world(2, { isAlive, now: () => 6 * MINUTE_MS })
   await (await acquireLock(store, 'build', later)).release()
-})
-
-test('a lock whose pid now belongs to another process is taken over after the silence', async () => {
-  await acquireLock(store, 'build', world(1))
-  await (await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))).release()
 })
 
 test('on a full disk a lock takes the room of the record before, and nothing of a holder that lives', async () => {

@@ -64,10 +64,6 @@ test('a sound program may have weights that sum to 1 but for the rounding of the
   expect(await problemsOf(withLines(off))).toHaveLength(1)
 })
 
-test('a book without a program.yaml has no program', async () => {
-  expect((await readChanged({})).program).toBeNull()
-})
-
 test('a window of more bars than a request can simulate is a problem', async () => {
   const hours = {
     ...withProgram(

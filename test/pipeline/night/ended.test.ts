@@ -88,7 +88,7 @@ async function onFleet(files: Readonly<Record<string, string>>) {
     share,
     run: async ({ phase, tasks, take }) => {
       const work = computer[phase === 'compute' ? phase : 'correlate']
-      for (const { id, input } of tasks) take(id, { worker: '', bytes: await work(input(), read) }, '')
+      for (const { id, input } of tasks) take(id, { worker: '', ...(await work(input(), { read })) }, '')
     },
   })
   return nightOf(files, { fleet }).finally(computer.close)

@@ -41,31 +41,20 @@ export function testConformance(name: string, open: () => ObjectStore | Promise<
     expect(await store.has('a/b')).toBe(false)
   })
 
-  test(`the ${name} store creates once: the second writer gets false and changes nothing`, async () => {
-    const store = await open()
-    await store.create('k', bytes('first'), HEADERS)
-    expect(await store.create('k', bytes('second'), HEADERS)).toBe(false)
-    expect(text(await store.read('k'))).toBe('first')
-  })
-
   test(`the ${name} store is found to create once, by many at the same time and again later`, async () => {
     const store = await open()
     await Promise.all(Array.from({ length: 5 }, () => assertCreatesOnce(store)))
     await assertCreatesOnce(store)
   })
 
-  test(`the ${name} store lets exactly one of many racers create`, async () => {
+  test(`the ${name} store lets exactly one of many racers create, with other bytes or the very same`, async () => {
     const store = await open()
     const racers = Array.from({ length: 20 }, (_, i) => store.create('race', bytes(`racer ${i}`), HEADERS))
     const won = await Promise.all(racers)
     expect(won.filter(Boolean)).toHaveLength(1)
     expect(text(await store.read('race'))).toBe(`racer ${won.indexOf(true)}`)
-  })
-
-  test(`the ${name} store lets exactly one of many racers with the very same bytes create`, async () => {
-    const store = await open()
-    const won = await Promise.all(Array.from({ length: 20 }, () => store.create('k', bytes('x'), HEADERS)))
-    expect(won.filter(Boolean)).toHaveLength(1)
+    const alike = await Promise.all(racers.map(() => store.create('alike', bytes('x'), HEADERS)))
+    expect(alike.filter(Boolean)).toHaveLength(1)
   })
 
   test(`the ${name} store replaces whole, whether or not there was something`, async () => {
@@ -88,18 +77,13 @@ export function testConformance(name: string, open: () => ObjectStore | Promise<
     await Promise.all([write(), read()])
   })
 
-  test(`the ${name} store lists keys below a prefix, ascending`, async () => {
+  test(`the ${name} store lists the keys in a folder, ascending, and none of a name that begins like it`, async () => {
     const store = await open()
-    for (const key of ['v1/b/2', 'v1/a', 'v1/b/10', 'v2/a']) await store.create(key, bytes(key), HEADERS)
+    const keys = ['v1.private/a', 'v1/a', 'v1/b/10', 'v1/b/2', 'v10/a']
+    for (const key of keys.toReversed()) await store.create(key, bytes(key), HEADERS)
     expect(await store.list('v1/')).toEqual(['v1/a', 'v1/b/10', 'v1/b/2'])
-    expect(await store.list('')).toEqual(['v1/a', 'v1/b/10', 'v1/b/2', 'v2/a'])
+    expect(await store.list('')).toEqual(keys)
     expect(await store.list('v3/')).toEqual([])
-  })
-
-  test(`the ${name} store lists folders, not beginnings of names`, async () => {
-    const store = await open()
-    for (const key of ['v1/a', 'v10/a', 'v1.private/a']) await store.create(key, bytes(key), HEADERS)
-    expect(await store.list('v1/')).toEqual(['v1/a'])
   })
 
   test(`the ${name} store removes, and removing what is not there is fine`, async () => {

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect } from 'vitest'
 import { toIsoInstant } from '#core/calendar.ts'
-import { privateKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
+import { privateKey } from '#core/contract/artifacts.ts'
 import { manifest } from '#core/contract/manifest.ts'
+import { objectsOf } from '#static-build/published-points.ts'
 import { saveEntryTime } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
@@ -121,23 +122,14 @@ function faultsOfVersion(
   bytes: Uint8Array,
 ) {
   const { version, artifacts, snapshot } = manifest.parse(JSON.parse(new TextDecoder().decode(bytes)))
-  const expected: [string, string, string][] = [
-    ...artifacts.flatMap(({ key, sha256: plain, encodings }): [string, string, string][] => [
-      [url, key, plain],
-      ...TWIN_CODINGS.flatMap((coding): [string, string, string][] => {
-        const twin = encodings[coding]
-        return twin === undefined ? [] : [[url, key + TWIN_ENDINGS[coding], twin.sha256]]
-      }),
-    ]),
-    ...Object.entries(snapshot).map(([name, digest]): [string, string, string] => [
-      privateUrl,
-      privateKey(version, name),
-      digest,
-    ]),
+  const expected = [
+    ...artifacts.flatMap(objectsOf).map(each => [`${url}/${each.key}`, each.sha256] as const),
+    ...Object.entries(snapshot).map(
+      ([name, digest]) => [`${privateUrl}/${privateKey(version, name)}`, digest] as const,
+    ),
   ]
-  return expected.flatMap(([where, key, digest]) => {
-    const there = content[`${where}/${key}`]
-    if (there === undefined) return [`${version}: ${key} is missing`]
-    return there === digest ? [] : [`${version}: ${key} has other bytes`]
+  return expected.flatMap(([place, digest]) => {
+    if (content[place] === undefined) return [`${version}: ${place} is missing`]
+    return content[place] === digest ? [] : [`${version}: ${place} has other bytes`]
   })
 }
