@@ -18,10 +18,10 @@ export const echo = (value: unknown): string =>
  * whether a refusal quotes the value of a field.
  */
 export function parseRequest<Shape extends z.ZodRawShape>(
-  shape: z.ZodObject<Shape, z.core.$strict>,
+  shape: z.ZodObject<Shape>,
   value: unknown,
   shows = (param: string, isKnown: boolean): boolean => isKnown && !UNREPEATED.has(param),
-): z.output<z.ZodObject<Shape, z.core.$strict>> {
+): z.output<z.ZodObject<Shape>> {
   const parsed = shape.safeParse(value)
   if (parsed.success) return parsed.data
   const problems = wrongFields(parsed.error).map((name): ParameterProblem => {

@@ -270,12 +270,15 @@ test.each(BODIES)('%s %s reads a body of 4 KiB, and none that is a byte longer',
   expect((await client.send(method, path, input.padEnd(4_097), JSON_TYPE)).status).toBe(413)
 })
 
-const FINITE = 'must be a finite number'
-const WHOLE = 'must be a whole number'
 const input = (equity: string, cadence: string) =>
   `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
-const cadence = (value: string, reason = WHOLE) => ({ param: 'contribution_cadence_bars', value, reason })
-const equity = (value: string) => ({ param: 'equity_usd', value, reason: FINITE })
+const cadence = (value: string) => wrong('contribution_cadence_bars', value, /, a whole number/)
+const equity = (value: string) => wrong('equity_usd', value, /, a finite number/)
+const wrong = (param: string, value: string, reason: RegExp) => ({
+  param,
+  value,
+  reason: expect.stringMatching(reason),
+})
 
 type BadInput = readonly [body: string, details: readonly unknown[]]
 
@@ -292,7 +295,7 @@ const BAD_NUMBERS: readonly BadInput[] = [
   [input('-1e999', '7'), [equity('-Infinity')]],
 ]
 const BAD_OBJECTS: readonly BadInput[] = [
-  ['{"equity_usd":"much"}', [equity('"much"'), cadence('nothing', `is missing: ${WHOLE}`)]],
+  ['{"equity_usd":"much"}', [equity('"much"'), cadence('nothing')]],
   ...['[]', 'null', '7', JSON.stringify('{}')].map(
     (body): BadInput => [body, [expect.objectContaining({ param: 'body', value: body })]],
   ),
@@ -315,11 +318,11 @@ test.each(BAD_INPUTS)(
 )
 
 test.each([
-  [0.999_999, 7, 'equity_usd', 'must be from 1 to 1000000000'],
-  [1_000_000_000.01, 7, 'equity_usd', 'must be from 1 to 1000000000'],
-  [1_000, 0, 'contribution_cadence_bars', 'must be from 1 to 3650'],
-  [1_000, 3_651, 'contribution_cadence_bars', 'must be from 1 to 3650'],
-  [1_000, -7, 'contribution_cadence_bars', 'must be from 1 to 3650'],
+  [0.999_999, 7, 'equity_usd', 'from 1 to 1000000000'],
+  [1_000_000_000.01, 7, 'equity_usd', 'from 1 to 1000000000'],
+  [1_000, 0, 'contribution_cadence_bars', 'from 1 to 3650'],
+  [1_000, 3_651, 'contribution_cadence_bars', 'from 1 to 3650'],
+  [1_000, -7, 'contribution_cadence_bars', 'from 1 to 3650'],
 ])('a profile of %d and %d is refused, and one at the bounds stays', async (usd, bars, param, reason) => {
   for (const [equity_usd, contribution_cadence_bars] of [
     [1, 1],
@@ -329,7 +332,9 @@ test.each([
   const before = await redis.get(profileKey('acme'))
   const response = await client.put(PROFILE, { equity_usd: usd, contribution_cadence_bars: bars })
   expect(response.status).toBe(422)
-  expect((await refusalOf(response)).details).toMatchObject([{ param, reason }])
+  expect((await refusalOf(response)).details).toMatchObject([
+    { param, reason: expect.stringContaining(reason) },
+  ])
   expect(await redis.get(profileKey('acme'))).toBe(before)
 })
 
