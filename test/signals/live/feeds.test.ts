@@ -65,12 +65,6 @@ test.each<[string, (path: string) => Promise<void>, string]>([
   ],
   ['continued with text', path => appendFile(path, 'rubbish\n'), 'line 3: expected 6 fields'],
   [
-    'continued with an impossible bar',
-    path => appendFile(path, '1577937600000,1,1,2,1,1\n'),
-    'line 3: h: expected a high',
-  ],
-  ['continued with seconds', path => appendFile(path, '1577937600,1,1,1,1,1\n'), 'looks like epoch seconds'],
-  [
     'continued without a line break',
     path => appendFile(path, '0'.repeat(5_000)),
     'line 3 has more than 4096 bytes',
@@ -236,18 +230,7 @@ test.each(Object.entries(SHAPES))(
   },
 )
 
-test.each([
-  ['a page', '<html>maintenance</html>', 'expected columns for t, o, h, l, c of bars'],
-  ['another document', '{"error":"busy"}', 'expected JSON with one list of rows, got none'],
-  [
-    'rows of an unknown shape',
-    '[{"time":1,"price":2}]',
-    'expected columns for t, o, h, l, c of bars, got no column for o',
-  ],
-  ['nothing', '', 'expected a table of bars, got an empty file'],
-])(
-  'a polled feed that brings %s at first ends with the sentence of the importer',
-  async (_, body, sentence) => {
-    await expect(take(poll(await serve(text(body))).feed, 1)).rejects.toThrow(sentence)
-  },
-)
+test('a polled feed that brings no table of bars at first ends with the sentence of the importer', async () => {
+  const ended = take(poll(await serve(text('{"error":"busy"}'))).feed, 1)
+  await expect(ended).rejects.toThrow('expected JSON with one list of rows, got none')
+})
