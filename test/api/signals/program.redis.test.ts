@@ -7,6 +7,7 @@ import { parseRequest } from '#core/contract/parse-request.ts'
 import { programBasket, programDeploys, programSimulation } from '#core/contract/payloads/program.ts'
 import { renderBasket, renderDeploys, renderSimulation } from '#core/dataset/resources/program/records.ts'
 import { entitleClient } from '#signals/clients/clients.ts'
+import { readProfile } from '#signals/program/profile.ts'
 import { profileKey } from '#signals/redis/keys.ts'
 import type { ServedProgram } from '#storage/published-files.ts'
 import { PROGRAM, servedProgram } from '../../support/signals/served-program.ts'
@@ -142,6 +143,11 @@ test('a profile is stored exactly as it was asked for, and answered again', asyn
   expect(await dataOf(await client.put('/v1/program/profile', { ...asked, colour: 'red' }))).toEqual(data)
   clock.ms = 5_000
   expect(await dataOf(await client.get('/v1/program/profile'))).toEqual(data)
+})
+
+test('a stored profile that is none is an error, and not another basket', async () => {
+  await redis.set(profileKey('acme'), '{"equity_usd":"1000"}')
+  await expect(readProfile(redis, 'acme')).rejects.toThrow('equity_usd')
 })
 
 test('a profile belongs to one client, and is replaced as a whole', async () => {
