@@ -31,7 +31,7 @@ export function parseRequest<Shape extends z.ZodRawShape>(
     const found = (value as Record<string, unknown>)[param] // an object, or there were no names
     const isKnown = field !== undefined
     const shown = shows(param, isKnown) ? echo(found) : '(not repeated)'
-    // An unknown field is refused, because what it asks for would not happen.
+    // An unknown field of a strict shape is refused, because what it asks for would not happen.
     const reason = isKnown
       ? `expected ${field.description ?? 'something else'}`
       : 'unknown field: remove it, or correct its name'
