@@ -18,10 +18,10 @@ export const echo = (value: unknown): string =>
  * whether a refusal quotes the value of a field.
  */
 export function parseRequest<Shape extends z.ZodRawShape>(
-  shape: z.ZodObject<Shape, z.core.$strict>,
+  shape: z.ZodObject<Shape>,
   value: unknown,
   shows = (param: string, isKnown: boolean): boolean => isKnown && !UNREPEATED.has(param),
-): z.output<z.ZodObject<Shape, z.core.$strict>> {
+): z.output<z.ZodObject<Shape>> {
   const parsed = shape.safeParse(value)
   if (parsed.success) return parsed.data
   const problems = wrongFields(parsed.error).map((name): ParameterProblem => {
@@ -31,7 +31,7 @@ export function parseRequest<Shape extends z.ZodRawShape>(
     const found = (value as Record<string, unknown>)[param] // an object, or there were no names
     const isKnown = field !== undefined
     const shown = shows(param, isKnown) ? echo(found) : '(not repeated)'
-    // An unknown field is refused, because what it asks for would not happen.
+    // An unknown field of a strict shape is refused, because what it asks for would not happen.
     const reason = isKnown
       ? `expected ${field.description ?? 'something else'}`
       : 'unknown field: remove it, or correct its name'

@@ -116,12 +116,6 @@ export async function readOrders(
   return { mode, isHalted: halted.some(is => is === 1) }
 }
 
-/** The cursor of a state: the close of its last bar. */
-export const cursorOf = (
-  { last_t }: EngineState<unknown>,
-  { timeframeMs }: Pick<LiveStrategy, 'timeframeMs'>,
-): string => String(last_t + timeframeMs)
-
 /** A quarter of a bar, at most five minutes. */
 export const LATE_MOST_MS = 300_000
 const LATE_PART = 0.25

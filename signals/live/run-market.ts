@@ -10,7 +10,6 @@ import { LIVE_ALIASES } from '../redis/keys.ts'
 import { admitBar, type BarStore, type Feed, FeedError, type KnownBars, type Pause } from './bars.ts'
 import {
   announce,
-  cursorOf,
   describeGap,
   eventOf,
   heldField,
@@ -245,7 +244,8 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
     throw new Error(`${alias}: there are no bars to begin with; bring at least a day of them`)
   const state = await strategy.replay(known.columns())
   const gaps = known.gaps()
-  const next: Standing = { cursor: cursorOf(state, strategy), version, state, announced: null, gaps }
+  const cursor = String(state.last_t + strategy.timeframeMs)
+  const next: Standing = { cursor, version, state, announced: null, gaps }
   assertForward(alias, there, next)
   await world.assertClock()
   const flats =

@@ -1,4 +1,5 @@
 // `/program`: the open preview as a page, and the style sheet and the icon that it loads.
+import { parseRequest } from '#core/contract/parse-request.ts'
 import { programPreview, type SimulationInput } from '#core/contract/payloads/program.ts'
 import { ASSETS, INTEGRITY } from '#pages/assets.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
@@ -9,7 +10,7 @@ import { type Exchange, queryOf, sendCoded } from '../../service/exchange.ts'
 import { CACHING } from '../../service/headers.ts'
 import type { PreviewRoute, ServedParts } from '../exchange.ts'
 import type { PreparedProgram } from './prepared-program.ts'
-import { KEYLESS_BOUNDS, parseInput, simulateWithin, simulationRequest } from './simulate.ts'
+import { KEYLESS_BOUNDS, simulateWithin, simulationRequest } from './simulate.ts'
 
 const STYLE = ASSETS.find(({ name }) => name === 'style.css')!
 const styleInCoding = createCodedBytes(STYLE.bytes, STYLE.mediaType)
@@ -59,7 +60,7 @@ function simulatedPage(parts: ServedParts, query: URLSearchParams): CodedBytes {
     equity_usd: numberIn('equity_usd'),
     contribution_cadence_bars: numberIn('contribution_cadence_bars'),
   }
-  const input = parseInput(simulationRequest, given)
+  const input = parseRequest(simulationRequest, given)
   return pageOf(parts, simulateWithin(served, input, KEYLESS_BOUNDS))
 }
 

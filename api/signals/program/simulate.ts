@@ -1,8 +1,7 @@
 // Inputs of simulations and profiles, and the answer of both simulations: one shape, different bounds.
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { ApiError } from '#core/contract/errors.ts'
-import { echo } from '#core/contract/parse-request.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
 import type { SimulationInput } from '#core/contract/payloads/program.ts'
 import type { Links } from '#core/contract/register.ts'
 import type { Json } from '#core/dataset/render/json.ts'
@@ -29,66 +28,36 @@ export const KEYED_BOUNDS: InputBounds = {
   contribution_cadence_bars: [1, 3_650],
 }
 
-/** The reason of a zod issue; a missing field has its own. */
-const expected =
-  (reason: string) =>
-  ({ input }: { readonly input?: unknown }): string =>
-    input === undefined ? `is missing: ${reason}` : reason
-
-const WHOLE = expected('must be a whole number')
-
 export const boundsText = ({ equity_usd, contribution_cadence_bars }: InputBounds): string =>
   `An equity outside of ${equity_usd.join(' to ')} dollars and a cadence outside of ` +
   `${contribution_cadence_bars.join(' to ')} bars are brought to these bounds: \`input\` is what was used, \`meta\` says so.`
 
 /** The body of a simulation: values outside the bounds are clamped. */
-export const simulationRequest = z.object(
-  {
-    equity_usd: z
-      .number({ error: expected('must be a finite number') })
-      .describe('What all contributions of the planned window sum to, US dollars.'),
-    contribution_cadence_bars: z
-      .number({ error: WHOLE })
-      .refine(Number.isInteger, { error: WHOLE }) // zod's own check holds 1e-7 for a multiple of 1, and refuses 1e300
-      .meta({ type: 'integer', description: 'Bars from one contribution to the next.' }),
-  },
-  { error: () => 'expected an object {"equity_usd": 10000, "contribution_cadence_bars": 7}' },
-)
+export const simulationRequest = z.object({
+  equity_usd: z
+    .number()
+    .describe('what all contributions of the planned window sum to in US dollars, a finite number'),
+  contribution_cadence_bars: z
+    .number()
+    .refine(Number.isInteger) // zod's own check holds 1e-7 for a multiple of 1, and refuses 1e300
+    .meta({ type: 'integer', description: 'the bars from one contribution to the next, a whole number' }),
+})
 
 const inside = (field: keyof SimulationInput) => {
   const [least, most] = KEYED_BOUNDS[field]
-  const error = `must be from ${least} to ${most}`
-  const { shape } = simulationRequest
-  return shape[field]
-    .min(least, { error })
-    .max(most, { error })
-    .meta(shape[field].meta() ?? {})
+  const simulated = simulationRequest.shape[field]
+  const description = `${simulated.description} from ${least} to ${most}`
+  return simulated
+    .min(least)
+    .max(most)
+    .meta({ ...simulated.meta(), description })
 }
 
 /** The body of a profile: stored as requested, so values are never clamped. */
-export const profileRequest = z.object(
-  { equity_usd: inside('equity_usd'), contribution_cadence_bars: inside('contribution_cadence_bars') },
-  { error: () => 'expected an object {"equity_usd": 10000, "contribution_cadence_bars": 7}' },
-)
-
-/** Parses a body; unknown fields are ignored. Throws a `validation_error` with every problem. */
-export function parseInput(
-  request: typeof simulationRequest | typeof profileRequest,
-  body: unknown,
-): SimulationInput {
-  const parsed = request.safeParse(body)
-  if (parsed.success) return parsed.data
-  const problems = Map.groupBy(parsed.error.issues, ({ path }) => path[0])
-  const details = [...problems].map(([field, [issue]]) => ({
-    param: String(field ?? 'body'), // a problem without a field concerns the whole body
-    value: echo(
-      field === undefined ? body : new Map<PropertyKey, unknown>(Object.entries(body ?? {})).get(field),
-    ),
-    reason: issue!.message, // groups are not empty
-  }))
-  const names = details.map(({ param }) => param).join(', ')
-  throw new ApiError('validation_error', `unfit body: ${names}`, { details })
-}
+export const profileRequest = z.object({
+  equity_usd: inside('equity_usd'),
+  contribution_cadence_bars: inside('contribution_cadence_bars'),
+})
 
 const clamp = (value: number, [least, most]: Bounds): number => Math.min(Math.max(value, least), most)
 
@@ -107,7 +76,7 @@ export function simulateWithin(
 
 export async function simulate(c: Exchange, parts: ServedParts, bounds: InputBounds, links: Links) {
   const served = parts.servedProgram()
-  const requested = parseInput(simulationRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
+  const requested = parseRequest(simulationRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
   const { simulation, isClamped } = simulateWithin(served, requested, bounds)
   const answer = simulation as Json // its type leaves room for later fields
   return sendEnveloped(c, answer, links, { input_clamped: isClamped, requested })

@@ -1,6 +1,7 @@
 // The accumulation program for entitled clients: published records with their exact bytes, and computed answers.
 import { ApiError } from '#core/contract/errors.ts'
 import { canonicalUrl, parseQuery, wordParameter } from '#core/contract/parameters.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
 import {
   BASKET_VIEWS,
   PERFORMANCE_BENCHMARKS,
@@ -28,7 +29,6 @@ import {
   boundsText,
   KEYED_BOUNDS,
   MOST_PROGRAM_BYTES,
-  parseInput,
   profileRequest,
   simulate,
   simulationRequest,
@@ -165,7 +165,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
     example: { path: PROFILE, body: INPUT },
     handler: async (c, parts, { client }) => {
       const { data } = parts.servedProgram()
-      const input = parseInput(profileRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
+      const input = parseRequest(profileRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
       const stored = await saveProfile(parts.redis, client.id, input, parts.clock.now())
       return sendProfile(c, data.plan, stored)
     },

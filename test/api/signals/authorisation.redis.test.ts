@@ -177,14 +177,3 @@ test('activation, entitlement and revocation by the operator hold from the next 
   await revokeKey(redis, keyId)
   expect((await pull()).status).toBe(401)
 })
-
-test('a confirmation by the new key retires the old one, and says which', async () => {
-  const owner = await addClient(redis, 'acme', ['alder'], random)
-  const fresh = await issue(owner)
-  const { app } = made
-  const confirm = () => app.request('/v1/keys/confirm', withKey(fresh.token, 'POST'))
-  const data = { client_id: 'acme', key_id: fresh.id, retired_key_ids: [owner.keyId] }
-  expect(await (await confirm()).json()).toMatchObject({ data })
-  expect((await app.request('/v1/whoami', withKey(owner.token))).status).toBe(401)
-  expect(await (await confirm()).json()).toMatchObject({ data: { ...data, retired_key_ids: [] } })
-})

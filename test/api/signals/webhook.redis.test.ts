@@ -101,15 +101,11 @@ test('a registration is open to an account that waits for its activation, and to
 const secret = 'whsec_of-mine'
 test.each([
   ['of another media type', 415, put('x'.repeat(5_000), { 'content-type': 'text/plain' })],
-  ['without a media type', 415, put(new TextEncoder().encode('{}'), {})],
   ['that is too large', 413, put(`{"url":"${'x'.repeat(5_000)}"`)],
-  ['of broken JSON', 400, put('{"url":')],
-  ['that is empty', 400, put('')],
   ['that is not UTF-8', 400, put(new Uint8Array([0x7b, 0xff, 0x7d]))],
   ['without an address', 422, put('{}')],
   ['with an empty address', 422, put('{"url":""}')],
   ['that is a list', 422, put('[]')],
-  ['that is null', 422, put('null')],
   ['with an address of another type', 422, put('{"url":["token-of-mine"]}')],
   ['with a secret of another type', 422, put(`{"url":"${URL}","secret":["${secret}"]}`)],
   ['with a weak secret', 422, put(JSON.stringify({ url: URL, secret }))],

@@ -19,12 +19,14 @@ import {
   sealFault,
   setSettings,
 } from '#signals/outbox/webhooks.ts'
+import { readProfile, saveProfile } from '#signals/program/profile.ts'
 import {
   EPOCH,
   FLIGHT_PREFIX,
   LOG,
   liveKey,
   PREFIX,
+  PREVIEW_LIMIT_PREFIX,
   RELAY_LEASE,
   RELAYED,
   webhookKey,
@@ -77,17 +79,21 @@ const seen = async () => ({
   keys: await listKeys(redis, 'acme-capital'),
   webhook: await readWebhook(redis, testBox(), 'acme-capital'),
   newest: await newestVisible(redis, { id: 'zeta', aliases: ['alder'] }),
+  profile: await readProfile(redis, 'zeta'),
 })
 
 const expectSignals = async (count: number): Promise<void> =>
   expect(await readAfter(redis, 0, 100)).toHaveLength(count)
 
-test('a restored backup has everything, under a new epoch, and numbers go on above every delivered one', async () => {
+test('a restored backup has everything but the counts of the preview, under a new epoch, and numbers go on above every delivered one', async () => {
   const { token } = await addClient(redis, 'zeta', ['alder'], seededBytes('zeta'))
   await playScene(redis)
+  await saveProfile(redis, 'zeta', { equity_usd: 0.1 + 0.2 + 1, contribution_cadence_bars: 7 }, NOW_MS)
+  await redis.set(`${PREVIEW_LIMIT_PREFIX}preview:203.0.113.7`, 1)
   await readHead(redis, () => 'epoch-1')
   const before = await seen()
   const lines = await backUp()
+  expect(lines.join()).not.toContain('203.0.113.7')
   await fire(redis, 'after-the-backup', 'alder')
   await redis.flushall()
 

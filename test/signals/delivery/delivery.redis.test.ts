@@ -12,7 +12,6 @@ import { CLOCK, FLIGHT_PREFIX, RELAY_LEASE, waitingKey } from '#signals/redis/ke
 import { atEnd } from '../../support/ends.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import {
-  addEndpoint,
   addSubscriber,
   BOX,
   REAL_CLOCK,
@@ -88,28 +87,6 @@ test('delivery brings every signal to every subscriber once, in order, signed, e
     expect(() => new Webhook(secret).verify(body, plain)).not.toThrow()
   }
   expect(errors).toEqual([])
-})
-
-test('an endpoint that hangs delays no other of its client', async () => {
-  const receiver = await startReceiver((request, response) => {
-    if (request.client !== 'acme/hangs') acknowledge(request, response)
-  })
-  await subscribe(receiver, ['acme'])
-  for (const endpoint of ['acme/hangs', 'acme/backup'])
-    await addEndpoint(redis, endpoint, receiver.urlOf(endpoint))
-  const atOnce = (ms: number, run: () => void) => startTimer(ms >= STOP_GRACE_MS ? 0 : ms, run)
-  let isStopping = false
-  const clock = {
-    ...REAL_CLOCK,
-    startTimer: (ms: number, run: () => void) => (isStopping ? atOnce : startTimer)(ms, run),
-  }
-  const delivery = await deliver({ clock })
-  await fireMany(20)
-  await until(() => allDelivered(['acme', 'acme/backup'], 20))
-  expect(receiver.of('acme/hangs')).toEqual([1])
-  expect([receiver.of('acme'), receiver.of('acme/backup')]).toEqual([upTo(20), upTo(20)])
-  isStopping = true
-  await delivery.stop()
 })
 
 test('delivery sends nothing twice if Redis is killed while requests are in flight', async () => {

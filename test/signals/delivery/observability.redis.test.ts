@@ -12,7 +12,6 @@ import { type AlertKind, createAlerts, type SentAlert } from '#signals/alerts.ts
 import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
 import { noteDivergence } from '#signals/live/live-record.ts'
 import { createMetrics } from '#signals/metrics.ts'
-import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { liveKey, SEAL_STATE, SEALS_OFF } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
@@ -261,13 +260,6 @@ test('an alert on the disk of Redis is raised at 70 and at 85 %, each once', asy
     ['redis_full', 'disk at 70 %'],
     ['redis_full', 'disk at 85 %'],
   ])
-})
-
-test('the used share of the disk of a Redis of this machine is known, and of no folder unknown', async () => {
-  const used = await usedOfDisk(await temporaryFolder())
-  expect(used).toBeGreaterThan(0)
-  expect(used).toBeLessThanOrEqual(1)
-  expect(await usedOfDisk('/nowhere')).toBeNull()
 })
 
 test('an alert on a failing webhook is raised at each of its stages', () => {

@@ -272,21 +272,12 @@ test('a client that is slow or fails is in the slow lane from then on, and back 
   expect((await readWebhook(redis, BOX, 'acme'))?.lane).toBe('fast')
 })
 
-test('a signal is read from the log once for all clients', async () => {
-  for (const client of ['birch', 'cedar']) await addSubscriber(redis, client, URL_OF_ACME)
-  const { parts, sent } = await owed(2)
-  await redis.config('RESETSTAT')
-  for (const client of ['acme', 'birch', 'cedar']) await drainDestination(parts, client, 'fast')
-  expect(sent).toHaveLength(6)
-  expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=2,')
-})
-
-test('a signal is read from the log once by workers that need it at the same moment, and again after a failure', async () => {
+test('a signal is read from the log once by workers that need it at the same moment or later, and again after a failure', async () => {
   await fire(redis, 'one', 'alder')
   const { readSignal: read } = createLogReader(redis)
   await redis.config('RESETSTAT')
   const found = await Promise.all(Array.from({ length: 50 }, () => read(1)))
-  expect(new Set(found.map(signal => signal?.seq))).toEqual(new Set([1]))
+  expect(new Set([...found, await read(1)].map(signal => signal?.seq))).toEqual(new Set([1]))
   expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=1,')
 
   const [away, later] = [createLogReader(redis).readSignal, found[0]]

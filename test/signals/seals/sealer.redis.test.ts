@@ -360,23 +360,6 @@ test('two sealers at once, of which one does all its work inside any operation o
   })
 })
 
-test('a clock that jumps on gives a long seal, and one that is set back gives none until its time has come again', async () => {
-  await sealSix()
-  scene.next(30)
-  await scene.seal()
-  const far = scene.clock.ms
-  scene.clock.ms -= 3 * SEAL_MS
-  await scene.fire({ action: 'flat' })
-  await expect(scene.seal()).rejects.toThrow('set the clock, or wait until then')
-  scene.clock.ms = far
-  scene.next()
-  await scene.seal()
-  const { faults, items, seals } = await readAll(scene.parts)
-  expect(faults).toEqual([])
-  expect(seals.map(({ seal }) => (seal.toMs - seal.fromMs) / SEAL_MS).slice(5)).toEqual([1, 30, 1])
-  expect(items.at(-1)).toBe((await bodies()).at(-1))
-})
-
 test('the sealer seals while the lease is its own, goes on after a failure that the operator then sees, and has the wanted seals stamped', async () => {
   const stopped = new AbortController()
   const { parts, clock } = scene
