@@ -4,9 +4,10 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseJson } from '#storage/json-bytes.ts'
-import { clientOfText, findClient } from '../clients/clients.ts'
+import { type Client, clientOfText, findClient } from '../clients/clients.ts'
 import { digestOf, type RandomBytes } from '../clients/token.ts'
 import { MAIN_OPERATOR, type Operator, storedOperator } from '../operators/tokens.ts'
+import type { Setter } from '../outbox/setter.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
@@ -100,8 +101,15 @@ export const endSession = (redis: Redis, token: string): Promise<unknown> =>
 
 const clientOf = (token: string): string => token.split('.', 1)[0]!
 
+export type FoundSession = { readonly client: Client; readonly by: Setter; readonly csrf: string }
+
 /** The session of a token and its form token; null if there is none, or it has ended. `mainDigest` is that of OPERATOR_TOKEN. */
-export async function readSession(redis: Redis, token: string, mainDigest: string, nowMs: number) {
+export async function readSession(
+  redis: Redis,
+  token: string,
+  mainDigest: string,
+  nowMs: number,
+): Promise<FoundSession | null> {
   const client = clientOf(token)
   const names = [keys.accountSessionsKey(client), keys.clientKey(client), keys.OPERATOR_TOKENS]
   const reply = await runScript(redis, READ_SCRIPT, names, digestOf(token), keys.apiKeyKey(''))
@@ -112,11 +120,13 @@ export async function readSession(redis: Redis, token: string, mainDigest: strin
   const { holder, csrf } = session.parse(parseJson(text.slice(text.indexOf(' ') + 1)))
   if ('keyId' in holder)
     return keyDigest === holder.digest && nowMs < Number(keyEndsMs || Number.POSITIVE_INFINITY)
-      ? { client: found, keyId: holder.keyId, csrf }
+      ? { client: found, by: { kind: 'key', id: holder.keyId }, csrf }
       : null
   const issued = operatorText === '' ? null : storedOperator.parse(parseJson(operatorText)).digest
   const live = holder.operator === MAIN_OPERATOR ? mainDigest : issued
-  return live === holder.digest && found.status === 'active' ? { client: found, keyId: null, csrf } : null
+  return live === holder.digest && found.status === 'active'
+    ? { client: found, by: { kind: 'link', id: holder.operator }, csrf }
+    : null
 }
 
 /** All texts; '' for what there is not. */

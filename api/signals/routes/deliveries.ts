@@ -1,7 +1,7 @@
 // What was sent to the endpoints of a client, why a signal was not, and what is sent again.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { endpointName, resent } from '#core/contract/endpoint.ts'
+import { endpointName, RESENT, resendOnly, resent } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { list, named, text } from '#core/contract/payloads/field.ts'
@@ -79,10 +79,7 @@ export const resendRequest = z
     to: inBody
       .optional()
       .describe('the number of the last one, not below that of the first; the newest if it is not given'),
-    only: z
-      .enum(['all', 'exhausted'])
-      .default('all')
-      .describe('all, or exhausted for those that were given up'),
+    only: resendOnly,
     fired_from: instantInQuery.describe(
       'an instant such as 2026-11-21T00:00:00Z: signals fired before it are left out',
     ),
@@ -135,7 +132,7 @@ export const DELIVERY_ROUTES = [
     path: RESEND,
     title: 'Send signals again',
     about:
-      'Every signal of a range that the client may see, or those that were given up, is owed to the endpoint once more, delivered or not: a receiver drops what it has by `signal_id`. The same number twice is one signal. `dry_run` counts and sends nothing. At most 30 times an hour, counted 120 times, and 10 000 signals at a time.',
+      'Every signal of a range that the client may see, or those that failed, is owed to the endpoint once more, delivered or not: a receiver drops what it has by `signal_id`. The same number twice is one signal. `dry_run` counts and sends nothing. At most 30 times an hour, counted 120 times, and 10 000 signals at a time.',
     body: resendRequest,
     data: resent,
     refusals: ['not_found', 'conflict', 'rate_limited'],
@@ -193,7 +190,7 @@ async function warnOfResend(asked: Resend, parts: ServedParts, caller: Caller): 
   const where = asked.endpoint === undefined ? 'every enabled endpoint' : `the endpoint ${asked.endpoint}`
   return [
     `Send ${what} again?`,
-    `${asked.only === 'all' ? 'Delivered before or not' : 'What was given up'}, ${signals === 1 ? 'it is' : 'they are'} sent to ${where}. A receiver drops what it has by signal_id.`,
+    `${signals === 1 ? 'It is' : 'They are'} sent to ${where}: ${RESENT[asked.only]}. A receiver drops what it has by signal_id.`,
     'Send again',
   ]
 }

@@ -6,7 +6,7 @@ import { readAfter } from '#signals/log/read-log.ts'
 import { dueCounts, oweAgain, readAttempts, readDelivery } from '#signals/outbox/outbox.ts'
 import { accountFor, type ResendRange, resend } from '#signals/outbox/resend.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
-import { disableWebhook, enableWebhook, setSettings } from '#signals/outbox/webhooks.ts'
+import { disableWebhook, enableWebhook, removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import {
   type Answer,
@@ -72,6 +72,30 @@ test('a resend of exhausted signals leaves out what was delivered', async () => 
   expect(await replay(1, { only: 'exhausted' })).toBe(1)
   await drain()
   expect(pairs().slice(3)).toEqual([[2, 1]])
+})
+
+test('a resend of failed signals has what was given up and what was withdrawn because the endpoint was disabled, and nothing that was withdrawn for another reason', async () => {
+  await entitleClient(redis, 'acme', { aliases: ['alder', 'birch'] }, '')
+  const { drain, replay, more, seqs } = await fired(['alder', 'alder'])
+  await drain()
+  const state = await readDelivery(redis, 2, 'acme')
+  await redis.hset(outboxKey(2), 'acme', JSON.stringify({ ...state, status: 'exhausted' }))
+  await more('birch')
+  await setSettings(redis, BOX, 'acme', { filter: ['alder'] })
+  await drain()
+  await setSettings(redis, BOX, 'acme', { filter: null })
+  await more('alder')
+  await disableWebhook(redis, 'acme', 'a test')
+  await drain()
+  await enableWebhook(redis, 'acme')
+  expect([await readDelivery(redis, 3, 'acme'), await readDelivery(redis, 4, 'acme')]).toMatchObject([
+    { status: 'withdrawn' },
+    { status: 'withdrawn', disabled: true },
+  ])
+  expect(await replay(1, { only: 'failed' })).toBe(2)
+  await drain()
+  expect(seqs()).toEqual([1, 2, 2, 4])
+  expect(await replay(1, { only: 'failed' })).toBe(0)
 })
 
 test('a resend from a number sends again what the client may see, in order, each with the number before it', async () => {
@@ -178,6 +202,20 @@ test('an account counts what was withdrawn among what is missing', async () => {
     withdrawn: [1],
     exhausted: [],
   })
+})
+
+test('an account counts what a removed endpoint acknowledged as delivered, and nothing else of it', async () => {
+  await addEndpoint(redis, 'acme/old', 'http://127.0.0.1:9999/old')
+  const { drain } = await fired(['alder', 'alder'])
+  await disableWebhook(redis, 'acme', 'a test')
+  await drain()
+  const state = await readDelivery(redis, 1, 'acme/old')
+  for (const [i, status] of ['delivered', 'exhausted'].entries())
+    await redis.hset(outboxKey(i + 1), 'acme/old', JSON.stringify({ ...state, status }))
+  const account = { entitled: 2, delivered: 1, missing: [2], withdrawn: [2] }
+  expect(await accountFor(redis, 'acme', 1, 2)).toMatchObject({ ...account, exhausted: [2] })
+  await removeWebhook(redis, 'acme/old')
+  expect(await accountFor(redis, 'acme', 1, 2)).toMatchObject({ ...account, exhausted: [] })
 })
 
 test('an entry that somebody has resent does not expire, and one that a restore owes again does', async () => {
