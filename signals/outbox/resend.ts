@@ -30,26 +30,45 @@ export type ResendRange = {
   readonly firedFromMs?: number | undefined
 }
 
+/** Deliveries of one resend by a client to one endpoint. */
+export const MOST_RESENT = 10_000
+
 /**
- * Owes a destination again every signal of a range that it may be sent now, whatever its state unless `only` says so. An attempt under way
- * does not count for the new round: the signal is sent once more after it. Signals that the relay has not passed are
- * left to it. Resolves with how many there are. Throws `not_found`.
+ * Owes destinations again every signal of a range that they may be sent now, whatever its state unless `only` says so; or counts them
+ * alone. An attempt under way does not count for the new round: the signal is sent once more after it. Signals that the relay has not
+ * passed are left to it. Resolves with how many signals match, and how many deliveries follow. Throws `not_found`, and
+ * `validation_error` if one destination would be sent more than `most`: then none is.
  */
 export async function resend(
   { redis, now }: { readonly redis: Redis; readonly now: () => number },
-  destination: Destination,
+  destinations: readonly Destination[],
   range: ResendRange,
-): Promise<number> {
-  let owed = 0
-  for await (const debts of debtsOf(redis, destination, range)) {
-    await oweAgain(redis, destination, debts, now(), true)
-    owed += debts.length
+  { isDryRun = false, most = Number.POSITIVE_INFINITY } = {},
+) {
+  const debts: Debts[] = []
+  for (const destination of destinations) {
+    let count = 0
+    for await (const signals of debtsOf(redis, destination, range)) {
+      debts.push({ destination, signals })
+      count += signals.length
+      if (count > most) throw tooMany(range.from, most)
+    }
   }
-  return owed
+  const seqs = debts.flatMap(({ signals }) => signals.map(({ seq }) => seq))
+  const signals = new Set(seqs).size
+  if (isDryRun) return { signals, owed_again: 0 }
+  for (const each of debts) await oweAgain(redis, each.destination, each.signals, now(), true)
+  return { signals, owed_again: seqs.length }
+}
+
+function tooMany(from: number, most: number): ApiError {
+  const reason = `more than ${most} signals match: give \`to\`, or a later \`from\` or \`fired_from\``
+  const details = [{ param: 'from', value: String(from), reason }]
+  return new ApiError('validation_error', reason, { details })
 }
 
 /** The signals of a range in blocks, each with the number of the one before it that the destination is sent. Throws `not_found`. */
-export async function* debtsOf(
+async function* debtsOf(
   redis: Redis,
   destination: Destination,
   { from, to, only = 'all', firedFromMs = 0 }: ResendRange,

@@ -266,7 +266,7 @@ export const WEBHOOK_ROUTES = [
     },
     handler: async ({ client, endpoint, ...range }, parts) => {
       const destination = await findSentTo({ client, endpoint }, parts)
-      const owed_again = await resend(parts.registering, destination, range)
+      const { owed_again } = await resend(parts.registering, [destination], range)
       return { data: { client, endpoint, from: range.from, owed_again } }
     },
   }),

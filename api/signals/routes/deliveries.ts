@@ -7,11 +7,11 @@ import { parseRequest } from '#core/contract/parse-request.ts'
 import { list, named, text } from '#core/contract/payloads/field.ts'
 import type { Client } from '#signals/clients/clients.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
+import { MOST_RESENT, resend } from '#signals/outbox/resend.ts'
 import { resendCountsKey, resendsKey } from '#signals/redis/keys.ts'
 import { countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { explainSignal, toOwnDelivery } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
-import { resendOwn } from '#signals/subscribers/resend.ts'
 import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import {
   attempt,
@@ -168,7 +168,8 @@ async function resendAsked(asked: Resend, parts: ServedParts, caller: Caller) {
   const names = await sentTo(endpoint, parts, caller)
   const destinations = names.map(name => destinationOf(caller.client.id, name))
   await countInHour(parts.redis, dry_run ? COUNTS : RESENDS, caller.client.id)
-  return resendOwn(parts.registering, destinations, { ...range, firedFromMs }, dry_run)
+  const bounds = { isDryRun: dry_run, most: MOST_RESENT }
+  return resend(parts.registering, destinations, { ...range, firedFromMs }, bounds)
 }
 
 /** The endpoints that signals are sent to again. Throws `not_found`, and `conflict` if nothing is sent there. */

@@ -28,7 +28,7 @@ async function fired(aliases: readonly string[], answer?: Answer) {
   const world = owingWorld(redis, answer)
   await world.more(...aliases)
   const replay = (from: number, more: Omit<ResendRange, 'from'> = {}): Promise<number> =>
-    resend(world.parts, 'acme', { from, ...more })
+    resend(world.parts, ['acme'], { from, ...more }).then(({ owed_again }) => owed_again)
   return { ...world, replay }
 }
 
@@ -54,7 +54,7 @@ test('a resend to an endpoint sends what its filter has and its own tests, each 
   await more('birch')
   for (const destination of ['acme', 'acme/backup']) await drain('slow', destination)
   const before = pairs().length
-  expect(await resend(parts, 'acme/backup', { from: 1 })).toBe(3)
+  expect(await resend(parts, ['acme/backup'], { from: 1 })).toEqual({ signals: 3, owed_again: 3 })
   expect(await drain()).toEqual({ kind: 'done' })
   await drain('slow', 'acme/backup')
   expect(pairs().slice(before)).toEqual([
@@ -161,11 +161,22 @@ test('a resend leaves what the relay has not passed to the relay', async () => {
   expect(seqs()).toEqual([1])
 })
 
+test('a resend that would send one endpoint more than it may, or that only counts, owes nothing', async () => {
+  await addEndpoint(redis, 'acme/backup', 'http://127.0.0.1:9999/backup')
+  const { parts, drain } = await fired(['alder', 'alder'])
+  for (const destination of ['acme', 'acme/backup']) await drain('slow', destination)
+  const ask = (more: object) => resend(parts, ['acme', 'acme/backup'], { from: 1 }, more)
+  await expect(ask({ most: 1 })).rejects.toThrow('more than 1 signals match: give `to`')
+  expect(await ask({ isDryRun: true })).toEqual({ signals: 2, owed_again: 0 })
+  expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 1 })
+  expect(await ask({ most: 2 })).toEqual({ signals: 2, owed_again: 4 })
+})
+
 test('a resend of nothing makes no client due, and one of an unknown client is refused', async () => {
   const { replay } = await fired(['birch'])
   expect(await replay(1)).toBe(0)
   expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
-  await expect(resend({ redis, now: () => 0 }, 'nobody', { from: 1 })).rejects.toThrow(
+  await expect(resend({ redis, now: () => 0 }, ['nobody'], { from: 1 })).rejects.toThrow(
     "there is no client 'nobody'",
   )
 })
