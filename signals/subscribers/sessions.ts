@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseJson } from '#storage/json-bytes.ts'
-import { type Client, clientOfText, findClient } from '../clients/clients.ts'
+import { clientOfText, findClient } from '../clients/clients.ts'
 import { digestOf, type RandomBytes } from '../clients/token.ts'
 import { MAIN_OPERATOR, type Operator, storedOperator } from '../operators/tokens.ts'
 import type { Setter } from '../outbox/setter.ts'
@@ -101,15 +101,8 @@ export const endSession = (redis: Redis, token: string): Promise<unknown> =>
 
 const clientOf = (token: string): string => token.split('.', 1)[0]!
 
-export type FoundSession = { readonly client: Client; readonly by: Setter; readonly csrf: string }
-
 /** The session of a token and its form token; null if there is none, or it has ended. `mainDigest` is that of OPERATOR_TOKEN. */
-export async function readSession(
-  redis: Redis,
-  token: string,
-  mainDigest: string,
-  nowMs: number,
-): Promise<FoundSession | null> {
+export async function readSession(redis: Redis, token: string, mainDigest: string, nowMs: number) {
   const client = clientOf(token)
   const names = [keys.accountSessionsKey(client), keys.clientKey(client), keys.OPERATOR_TOKENS]
   const reply = await runScript(redis, READ_SCRIPT, names, digestOf(token), keys.apiKeyKey(''))
@@ -118,15 +111,15 @@ export async function readSession(
   const found = clientOfText(clientText, client)
   if (found === null) return null
   const { holder, csrf } = session.parse(parseJson(text.slice(text.indexOf(' ') + 1)))
-  if ('keyId' in holder)
-    return keyDigest === holder.digest && nowMs < Number(keyEndsMs || Number.POSITIVE_INFINITY)
-      ? { client: found, by: { kind: 'key', id: holder.keyId }, csrf }
-      : null
+  const sessionOf = (by: Setter) => ({ client: found, by, csrf })
+  if ('keyId' in holder) {
+    const isLive = keyDigest === holder.digest && nowMs < Number(keyEndsMs || Number.POSITIVE_INFINITY)
+    return isLive ? sessionOf({ kind: 'key', id: holder.keyId }) : null
+  }
   const issued = operatorText === '' ? null : storedOperator.parse(parseJson(operatorText)).digest
   const live = holder.operator === MAIN_OPERATOR ? mainDigest : issued
-  return live === holder.digest && found.status === 'active'
-    ? { client: found, by: { kind: 'link', id: holder.operator }, csrf }
-    : null
+  const isLive = live === holder.digest && found.status === 'active'
+  return isLive ? sessionOf({ kind: 'link', id: holder.operator }) : null
 }
 
 /** All texts; '' for what there is not. */
