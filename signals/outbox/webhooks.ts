@@ -363,6 +363,7 @@ const MOST_REMOVED = 20
 const REMOVE_SCRIPT = `${WAKE}
 local destination = ARGV[1]
 local endpoint = string.match(destination, '/(.*)')
+revise(destination) -- first: a Redis without memory refuses it, and would take what deletes
 redis.call('DEL', KEYS[1])
 redis.call('SREM', KEYS[2], destination)
 if endpoint and redis.call('SREM', KEYS[3], endpoint) == 1 then
@@ -370,7 +371,6 @@ if endpoint and redis.call('SREM', KEYS[3], endpoint) == 1 then
   redis.call('LPUSH', KEYS[4], endpoint)
   redis.call('LTRIM', KEYS[4], 0, ${MOST_REMOVED - 1})
 end
-revise(destination)
 wake(destination)
 return 1
 `
