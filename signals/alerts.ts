@@ -5,7 +5,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/deliver.ts'
 import { describeGap, isMissed, type LiveStatus } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
-import { argumentsOf, routeOf } from './outbox/destination.ts'
+import { argumentsOf, clientOf, routeOf } from './outbox/destination.ts'
 import type { WebhookChange } from './outbox/register-webhook.ts'
 import { CLOCK_TOLERANCE_MS } from './redis/clock.ts'
 import { WritesRefusedError } from './redis/connect.ts'
@@ -139,22 +139,24 @@ function toClockAlert({ jumpMs, offMs }: Extract<DeliveryEvent, { kind: 'clock' 
   return alert('clock', isOff ? 'difference' : 'jump', message)
 }
 
-function toChangeAlert({ destination, change, keyId }: WebhookChange, at: string): Alert {
-  const by =
-    keyId === null
-      ? BY_OPERATOR
-      : `with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
+function toChangeAlert({ destination, change, by: setter }: WebhookChange, at: string): Alert {
+  const { id } = setter
+  const by = {
+    operator: 'through the operator interface: `highwater ops audit` names who did it',
+    key: `with the key ${id}: if its owner did not do that, run \`highwater ops keys revoke ${id}\``,
+    link:
+      `by a link made by ${id}: if its owner did not do that, run \`highwater ops clients suspend ${clientOf(destination)}\`, which ends ` +
+      `its sessions, and \`highwater ops webhook remove ${argumentsOf(destination)}\``,
+  }[setter.kind]
   const what = {
     set: `was set ${by}`,
     changed: `has other settings ${by}`,
     rotated: `has a new secret ${by}`,
     removed: `was removed ${by}`,
-    suspended: `is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT ${routeOf(destination)} with a live key`,
+    suspended: `is suspended, because the key ${id}, which set it or may have set it, was revoked: its owner confirms the address by PUT ${routeOf(destination)} with a live key`,
   }[change]
   return alert('webhook_changed', `${destination} at ${at}`, `the webhook of ${destination} ${what}`)
 }
-
-const BY_OPERATOR = 'through the operator interface: `highwater ops audit` names who did it'
 
 function toGuessingAlert(wrongTokens: number): Alert {
   const message = `${wrongTokens} wrong operator tokens in a minute: check what can reach OPERATOR_PORT, and change OPERATOR_TOKEN if it may be known`

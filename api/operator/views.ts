@@ -37,6 +37,7 @@ export const webhook = named('Webhook', {
   enabled: webhookState.shape.enabled,
   disabled_why: webhookState.shape.disabled_why,
   set_at: webhookState.shape.set_at,
+  set_by: webhookState.shape.set_by,
   set_by_key: webhookState.shape.set_by_key,
   lane: word('Slow or failing receivers have a lane of their own, so that they delay no others.', LANES),
   breaker: word('`open`: only probed, with the newest signal.', ['closed', 'open']),
@@ -45,6 +46,7 @@ export const webhook = named('Webhook', {
   filter: endpointState.shape.filter,
   header_names: endpointState.shape.header_names.optional(),
   expire_entries_after_s: endpointState.shape.expire_entries_after_s,
+  settings_by: endpointState.shape.settings_by,
   last_success_at: endpointState.shape.last_success_at,
   owed: count.describe('Deliveries that are still to come.'),
 })

@@ -2,7 +2,8 @@
 import type { z } from 'zod'
 import { getRoute, type Route } from '#core/contract/route.ts'
 import type { Json } from '#core/dataset/render/json.ts'
-import type { Client } from '#signals/clients/clients.ts'
+import type { Client, Identity } from '#signals/clients/clients.ts'
+import type { Setter } from '#signals/outbox/setter.ts'
 import { type Exchange, queryOf, sendEnveloped } from '../service/exchange.ts'
 import {
   type Answer,
@@ -14,8 +15,8 @@ import {
 } from '../service/page/page-route.ts'
 import type { ServedParts } from './exchange.ts'
 
-/** Who asks. `keyId` is null in a session that an operator's link began. */
-export type Caller = { readonly client: Client; readonly keyId: string | null }
+/** Who asks: with a key, or in a session that a key or an operator's link began. */
+export type Caller = { readonly client: Client; readonly by: Setter }
 
 /** What the page shows, beside which it offers actions. */
 export type SubscriberPlace =
@@ -26,7 +27,7 @@ export type SubscriberPlace =
   | 'given up'
   | 'delivery'
 
-type Handler = (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Response>
+type Handler = (c: Exchange, parts: ServedParts, caller: Identity) => Promise<Response>
 
 export type KeyedRoute = Route<'key' | 'account', Handler> &
   PageRoute<SubscriberPlace, ServedParts, Caller> & {
@@ -67,8 +68,8 @@ export function keyedRoute<
     ...route,
     ask,
     act,
-    handler: async (c, parts, caller) => {
-      const { data, meta, status } = await act(c, parts, caller)
+    handler: async (c, parts, { client, keyId }) => {
+      const { data, meta, status } = await act(c, parts, { client, by: { kind: 'key', id: keyId } })
       const next = meta?.next == null ? {} : { next: olderThan(meta.next, c) }
       const links = { self: c.req.path, ...next }
       return sendEnveloped(c, data as Json, links, {}, {}, status ?? route.statuses?.[0]) // a schema of JSON describes it

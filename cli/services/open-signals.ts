@@ -6,8 +6,8 @@ import { createMetrics } from '#signals/metrics.ts'
 import { createActionCopy } from '#signals/operators/audit-log.ts'
 import { clientOf, endpointOf } from '#signals/outbox/destination.ts'
 import type { RegisterParts, WebhookChange } from '#signals/outbox/register-webhook.ts'
+import { LOST_KEY, sealFault } from '#signals/outbox/rekey.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
-import { LOST_KEY, sealFault } from '#signals/outbox/webhooks.ts'
 import { createPreviewLimits, LIMITS_TIMEOUT_MS } from '#signals/program/preview-limits.ts'
 import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
@@ -79,8 +79,11 @@ async function openParts(order: SignalsOrder, started: Started) {
   const clock = { now, elapsed, startTimer }
   const steady = createSteadyClock(clock)
   const onWebhook = (change: WebhookChange): void => {
-    const { destination, ...others } = change
-    log.info('webhook', { client: clientOf(destination), endpoint: endpointOf(destination), ...others })
+    const { destination, by, change: what } = change
+    const whose = by.kind === 'link' ? { linkOf: by.id } : {}
+    const keyId = by.kind === 'key' ? by.id : null
+    const of = { client: clientOf(destination), endpoint: endpointOf(destination) }
+    log.info('webhook', { ...of, change: what, keyId, ...whose })
     alerts.onWebhook(change)
   }
   return {

@@ -25,6 +25,9 @@ export const endpointState = named('EndpointState', {
   filter: list('The strategies that it is sent; null for all that you may see.', z.string()).nullable(),
   header_names: list('Names of your own headers of its deliveries. Their values are not shown.', z.string()),
   expire_entries_after_s: wholeOrNull('Seconds until an entry is only in the pull, or null.'),
+  settings_by: textOrNull(
+    'Who changed filter, expiry or pause last, named as in `set_by`; null if nobody did. They stay when that key is revoked.',
+  ),
   last_success_at: textOrNull('When it acknowledged the last time, or null.'),
   failures: count('Attempts that failed since then, in a row.'),
   next_attempt_at: textOrNull('No attempt is made before it; null if none is to come.'),
@@ -69,6 +72,19 @@ export const rotationRequest = request('RotationRequest', {
 })
 
 export const testFired = named('TestFired', { seq: z.int().min(1).describe('Its number.') })
+
+/** Which signals of a range are sent again, by their states. */
+export const RESENT = {
+  all: 'delivered before or not',
+  exhausted: 'those that were given up',
+  failed:
+    'those that were given up, and those that were withdrawn because the endpoint was disabled when they were due',
+} as const
+
+export const resendOnly = z
+  .enum(['all', 'exhausted', 'failed'])
+  .default('all')
+  .describe(`all, exhausted for ${RESENT.exhausted}, or failed for ${RESENT.failed}`)
 
 export const resent = named('Resent', {
   signals: count('Signals that match.'),

@@ -21,7 +21,10 @@ const state = {
     'Why nothing is sent, or null. If the key that set it, or may have, was revoked, it is suspended until a live key sets it again.',
   ),
   set_at: instant.nullable().describe('When it was set; null if it is older than this record.'),
-  set_by_key: textOrNull('Id of the key that set it; null if the operator did, or if `set_at` is null.'),
+  set_by: textOrNull(
+    'Who set it: the id of a key, `link:NAME` for a link that the operator NAME made, or `operator`; null if `set_at` is null.',
+  ),
+  set_by_key: textOrNull('The same if it is a key, else null.'),
   failing_since: instant.nullable().describe('Since when no delivery succeeded, or null.'),
   secrets: list(
     'The secrets that sign, newest first, without their text.',

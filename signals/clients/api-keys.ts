@@ -6,7 +6,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { tolerate } from '#storage/error-code.ts'
 import { assertHead, knownLog } from '../log/guard.ts'
-import { type Destination, routeOf } from '../outbox/destination.ts'
+import { DEFAULT_ENDPOINT, type Destination, routeOf } from '../outbox/destination.ts'
 import { WAKE } from '../outbox/outbox.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
@@ -56,7 +56,7 @@ export async function issueKey(
 
 /**
  * Confirms the newer key of a client and revokes every older one, which suspends the webhooks that one of them set, or
- * may have set: `suspended`. A single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer
+ * may have set: `suspended`, and `suspendedBy` is that key. A single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer
  * key waits for confirmation.
  */
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
@@ -64,13 +64,13 @@ export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   if (client === null) throw unknownKey(keyId)
   const args = [client, keyId, nowMs, keys.apiKeyKey('')]
   const reply = await runScript(redis, CONFIRM_SCRIPT, [keys.clientKeysKey(client), keys.WEBHOOKS], ...args)
-  const [verdict, suspendedBy, retired = [], suspended = []] = reply as Confirmed // what the script returns
+  const [verdict, suspendedBy = '', retired = [], suspended = []] = reply as Confirmed // what the script returns
   if (verdict === 'unknown') throw unknownKey(keyId)
   if (verdict === 'older') {
     const message = `${keyId} is the older of two keys: confirm with the new one, and this one dies`
     throw new ApiError('conflict', message)
   }
-  return { client, keyId, retired, suspendedBy: suspendedBy || null, suspended }
+  return { client, keyId, retired, suspendedBy, suspended }
 }
 
 type Confirmed = [verdict: string, suspendedBy?: string, retired?: string[], suspended?: Destination[]]
@@ -154,13 +154,24 @@ local record = text(redis.call('HGETALL', '${keys.CLIENT_PREFIX}' .. (owner or '
 return {owner or '', sha256 or '', last or '', ends or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
 `
 
+/** Lua: `is_over(id, now)` says whether a key has expired: it is not counted, and keeps no other from being confirmed. */
+const IS_OVER = `
+local function is_over(id, now)
+  return tonumber(redis.call('HGET', '${keys.apiKeyKey('')}' .. id, 'expires_at') or 'inf') <= tonumber(now)
+end
+`
+
 /** Idempotent: called again after a lost reply it finds its own key and returns ok. */
-const ISSUE_SCRIPT = `
+const ISSUE_SCRIPT = `${IS_OVER}
 local client, id, sha256, now, most, ends = unpack(ARGV)
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
 local there = redis.call('HGET', KEYS[3], 'sha256')
 if there then return there == sha256 and 'ok' or 'taken' end
-if redis.call('SCARD', KEYS[2]) >= tonumber(most) then return 'full' end
+local live = 0
+for _, other in ipairs(redis.call('SMEMBERS', KEYS[2])) do
+  if not is_over(other, now) then live = live + 1 end
+end
+if live >= tonumber(most) then return 'full' end
 local number = redis.call('HINCRBY', KEYS[1], 'keys_issued', 1)
 redis.call('HSET', KEYS[3], 'client', client, 'sha256', sha256, 'created_at', now, 'number', number)
 redis.call('SADD', KEYS[2], id)
@@ -173,7 +184,8 @@ return 'ok'
 
 /**
  * Lua: suspends every webhook of a client that the key set; adds the destinations to a list. A record of an earlier release
- * does not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
+ * does not have its setter: any key may have set it. Only a live key, or the operator, sets it again. Settings that the key
+ * changed stay, because without them more would be sent, or less; one notice names the endpoints that have them.
  */
 const SUSPEND = `${WAKE}${keys.NOTIFY}
 local function suspend_one(webhooks, destination, id, route)
@@ -190,26 +202,36 @@ local function suspend_one(webhooks, destination, id, route)
   return true
 end
 
+local function has_settings_of(destination, id)
+  local all = redis.call('HGET', webhook(destination), 'settings_by') or ''
+  return string.find(' ' .. all .. ' ', ' ' .. id .. ' ', 1, true)
+end
+
 local function suspend(webhooks, client, id, suspended)
-  if suspend_one(webhooks, client, id, '${routeOf('')}') then suspended[#suspended + 1] = client end
-  local others = redis.call('SMEMBERS', '${keys.ENDPOINTS_PREFIX}' .. client)
-  table.sort(others)
-  for _, name in ipairs(others) do
-    local destination = client .. '/' .. name
-    if suspend_one(webhooks, destination, id, '${routeOf('/')}' .. name) then suspended[#suspended + 1] = destination end
+  local names, changed = redis.call('SMEMBERS', '${keys.ENDPOINTS_PREFIX}' .. client), {}
+  table.sort(names)
+  table.insert(names, 1, '')
+  for _, name in ipairs(names) do
+    local destination = name == '' and client or client .. '/' .. name
+    local route = name == '' and '${routeOf('')}' or '${routeOf('/')}' .. name
+    if suspend_one(webhooks, destination, id, route) then suspended[#suspended + 1] = destination end
+    if has_settings_of(destination, id) then changed[#changed + 1] = name == '' and '${DEFAULT_ENDPOINT}' or name end
   end
+  if #changed == 0 then return end
+  local stays = 'what it set of these endpoints stays: ' .. table.concat(changed, ', ')
+  notify(client, 'key_revoked', id, stays .. '. Look at the filter, the expiry and the pause of each')
 end
 `
 
 /** The keys it names itself have the same hash tag as the declared ones. */
-const CONFIRM_SCRIPT = `${SUSPEND}
+const CONFIRM_SCRIPT = `${SUSPEND}${IS_OVER}
 local client, id, now, prefix = unpack(ARGV)
 local function number(key) return tonumber(redis.call('HGET', prefix .. key, 'number')) end
 if redis.call('SISMEMBER', KEYS[1], id) == 0 then return {'unknown'} end
 local others = {}
 for _, other in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   if other ~= id then
-    if number(other) > number(id) then return {'older'} end
+    if number(other) > number(id) and not is_over(other, now) then return {'older'} end
     others[#others + 1] = other
   end
 end

@@ -7,8 +7,8 @@ import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { askRedis } from '../redis/connect.ts'
-import { CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
-import { rememberText, runScript, toRecord } from '../redis/script.ts'
+import { accountSessionsKey, CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
+import { rememberText, runScript, toRecord, tryAgain } from '../redis/script.ts'
 
 export const CLIENT_STATUSES = ['pending', 'active'] as const
 
@@ -74,9 +74,6 @@ type EntitlementChange = {
 /** A book has at most a thousand strategies. */
 const MOST_ALIASES = 1_000
 
-/** Operators who change the same client at the same time are few. */
-const MOST_TRIES = 20
-
 /** The first state of a client: without it, pending and entitled to nothing. */
 type ClientBeginning = EntitlementChange & Partial<Pick<Client, 'status' | 'email'>>
 
@@ -108,7 +105,7 @@ export async function createClient(
 /** Activates an account. Throws `not_found`. */
 export const activateClient = (redis: Redis, id: string): Promise<Client> => setStatus(redis, id, 'active')
 
-/** Suspends an account: its keys stay valid, its pulls and deliveries stop. Throws `not_found`. */
+/** Suspends an account: its keys stay valid, its pulls, deliveries and sessions of links end. Throws `not_found`. */
 export const suspendClient = (redis: Redis, id: string): Promise<Client> => setStatus(redis, id, 'pending')
 
 /**
@@ -122,13 +119,12 @@ export async function entitleClient(
   programAlias: string,
 ): Promise<Client> {
   assertAliases(change, programAlias)
-  for (let i = 0; i < MOST_TRIES; i++) {
+  return tryAgain(`the client '${id}'`, async () => {
     const before = await findClient(redis, id)
     const after = entitled(before, change)
     const args = [before, after].map(toStoredClient).flatMap(({ aliases, program }) => [aliases, program])
-    if ((await runScript(redis, ENTITLE_SCRIPT, [clientKey(id)], id, ...args)) === 'ok') return after
-  }
-  throw new ApiError('conflict', `the client '${id}' is being changed by others: try again`)
+    return (await runScript(redis, ENTITLE_SCRIPT, [clientKey(id)], id, ...args)) === 'ok' ? after : null
+  })
 }
 
 export const getClient = async (redis: Redis, id: string): Promise<Client | null> =>
@@ -163,7 +159,7 @@ return 'ok'
 
 /** An account that was never active is pending, and not suspended. */
 async function setStatus(redis: Redis, id: string, status: Client['status']): Promise<Client> {
-  const reply = await runScript(redis, STATUS_SCRIPT, [clientKey(id)], id, status)
+  const reply = await runScript(redis, STATUS_SCRIPT, [clientKey(id), accountSessionsKey(id)], id, status)
   if (reply !== 'ok') throw await unknownClient(redis, id)
   return findClient(redis, id)
 }
@@ -174,6 +170,12 @@ if ARGV[2] == 'active' then
   redis.call('HDEL', KEYS[1], 'suspended')
 elseif redis.call('HGET', KEYS[1], 'status') == 'active' then
   redis.call('HSET', KEYS[1], 'suspended', '1')
+end
+if ARGV[2] ~= 'active' then -- or a session of a link would go on once the account is active again
+  local sessions = redis.call('HGETALL', KEYS[2])
+  for i = 1, #sessions, 2 do
+    if string.find(sessions[i + 1], '"operator":', 1, true) then redis.call('HDEL', KEYS[2], sessions[i]) end
+  end
 end
 redis.call('HSET', KEYS[1], 'status', ARGV[2])
 revise(ARGV[1])

@@ -171,9 +171,10 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
     signal !== undefined &&
     due.record !== null &&
     isEntitled(due.record, turn.destination, webhook?.filter ?? null, signal)
-  if (webhook?.enabled !== true || !mayHave) return unsent(parts, turn, due, 'withdrawn')
+  if (webhook === null || !mayHave) return unsent(parts, turn, due, { status: 'withdrawn' })
+  if (!webhook.enabled) return unsent(parts, turn, due, { status: 'withdrawn', disabled: true })
   if (isExpired(signal, due.state, webhook.expireAfterS, parts.now()))
-    return unsent(parts, turn, due, 'expired')
+    return unsent(parts, turn, due, { status: 'expired' })
   if (webhook.lane === 'slow' && turn.lane === 'fast') return untried(parts.now())
   return attemptDelivery(parts, turn, due, webhook, signal)
 }
@@ -183,10 +184,11 @@ function unsent(
   { now }: DeliveryParts,
   { destination }: Turn,
   { seq, state: before }: Due,
-  kind: 'withdrawn' | 'expired',
+  end: { readonly status: 'withdrawn' | 'expired'; readonly disabled?: true },
 ): Step {
-  const state: DeliveryState = { ...before, status: kind, settled_at: now() }
-  return { ...AT_ONCE, settlement: { ...NOTHING, state }, events: [{ kind, destination, seq }] }
+  const state: DeliveryState = { ...before, ...end, settled_at: now() }
+  const events = [{ kind: end.status, destination, seq }]
+  return { ...AT_ONCE, settlement: { ...NOTHING, state }, events }
 }
 
 /** One request, and what it changes. An internal fault that prevented it leaves the delivery due. */

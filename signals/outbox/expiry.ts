@@ -25,13 +25,15 @@ export function isExpired(
 
 export type Expired = { readonly seq: number; readonly endpoints: readonly string[] }
 
-/** Of some signals, those that expired at endpoints that the client has, and where. */
+/** Of some signals, those that expired at endpoints that the client has, or at one of them, and where. */
 export async function readExpired(
   redis: Redis,
   client: string,
+  endpoint: string | null,
   signals: readonly LoggedSignal[],
 ): Promise<readonly Expired[]> {
-  const destinations = (await endpointsOf(redis, client)).map(name => destinationOf(client, name))
+  const names = endpoint === null ? await endpointsOf(redis, client) : [endpoint]
+  const destinations = names.map(name => destinationOf(client, name))
   if (destinations.length === 0) return []
   const args = [destinations.length, ...destinations, ...signals.map(({ seq }) => seq)]
   const found = (await runScript(redis, EXPIRED_SCRIPT, [RELAY_CURSOR], ...args)) as string[][] // as it returns

@@ -6,7 +6,7 @@ import { askAll, askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import type { Answered, Measured } from '../send/outcome.ts'
-import { type Destination, MOST_ENDPOINTS } from './destination.ts'
+import type { Destination } from './destination.ts'
 
 /** Destinations whose webhook answers quickly share the fast lane; slow or failing ones go to the slow lane. */
 export const LANES = ['fast', 'slow'] as const
@@ -24,6 +24,8 @@ const deliveryState = z.object({
   round: z.int().min(1),
   /** Whether somebody had it resent. The round does not say so: a restore begins one too, and a first one may be a resend. */
   resent: z.literal(true).optional(),
+  /** Whether it was withdrawn because its endpoint was disabled. Earlier releases did not record why. */
+  disabled: z.literal(true).optional(),
   /** Epoch milliseconds. */
   owed_at: z.number(),
   first_attempt_at: z.number().nullable(),
@@ -115,16 +117,18 @@ export async function noteDelivered(
 const untried = (owedAtMs: number) => ({ owed_at: owedAtMs, first_attempt_at: null, settled_at: null })
 
 export const readDelivery = async (redis: Redis, seq: number, destination: Destination) =>
-  (await readDeliveries(redis, [{ seq }], destination))[0] ?? null
+  (await readDeliveries(redis, [{ seq }], [destination]))[0]?.[0] ?? null
 
+/** For each signal its states at the destinations, of which there is one at least; null where it was never owed. */
 export async function readDeliveries(
   redis: Redis,
   signals: readonly { readonly seq: number }[],
-  destination: Destination,
-): Promise<readonly (DeliveryState | null)[]> {
+  destinations: readonly Destination[],
+): Promise<readonly (readonly (DeliveryState | null)[])[]> {
   const pipeline = redis.pipeline()
-  for (const { seq } of signals) pipeline.hget(keys.outboxKey(seq), destination)
-  return (await askAll(pipeline)).map(raw => (typeof raw === 'string' ? parseState(raw) : null))
+  for (const { seq } of signals) pipeline.hmget(keys.outboxKey(seq), ...destinations)
+  const found = (await askAll(pipeline)) as (string | null)[][] // what HMGET replies
+  return found.map(states => states.map(raw => (raw === null ? null : parseState(raw))))
 }
 
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {
@@ -155,13 +159,16 @@ export async function dueCounts(redis: Redis, nowMs: number): Promise<Readonly<R
 
 export const parseState = (raw: string): DeliveryState => deliveryState.parse(JSON.parse(raw))
 
-/** Moves what waits for a time, as after the clock was set back: otherwise it would wait for so much longer. */
+/**
+ * Moves what waits for a time, as after the clock was set back: otherwise it would wait for so much longer. What an endpoint that is
+ * paused is owed waits without being scheduled.
+ */
 export async function moveSchedules(redis: Redis, byMs: number): Promise<void> {
-  for (const lane of LANES) {
-    const found = await askRedis(() => redis.zrange(keys.SCHEDULES[lane], 0, '-1'))
-    for (let i = 0; i < found.length; i += MOVED_AT_ONCE)
-      await runScript(redis, MOVE_SCRIPT, [keys.SCHEDULES[lane]], byMs, ...found.slice(i, i + MOVED_AT_ONCE))
-  }
+  const reads = LANES.map(lane => askRedis(() => redis.zrange(keys.SCHEDULES[lane], 0, '-1')))
+  const enabled = askRedis(() => redis.smembers(keys.WEBHOOKS))
+  const found = [...new Set((await Promise.all([...reads, enabled])).flat())]
+  for (let i = 0; i < found.length; i += MOVED_AT_ONCE)
+    await runScript(redis, MOVE_SCRIPT, [keys.WEBHOOKS], byMs, ...found.slice(i, i + MOVED_AT_ONCE))
 }
 
 /** A script of this size takes some milliseconds. */
@@ -238,8 +245,8 @@ end
 return due
 `
 
-/** Moves the times of destinations. KEYS: a schedule, for routing only. ARGV: milliseconds, then destinations. Each is due, and finds its own time. */
-const MOVE_SCRIPT = `${NAMES}
+/** Moves the times of destinations. KEYS: any, for routing only. ARGV: milliseconds, then destinations. Each that is owed anything is due, and finds its own time. */
+const MOVE_SCRIPT = `${WAKE}
 local by = ARGV[1]
 for i = 2, #ARGV do
   local destination = ARGV[i]
@@ -251,7 +258,7 @@ for i = 2, #ARGV do
     redis.call('HSET', webhook(destination), 'probe_at', moved, 'condition', there)
     revise(destination)
   end
-  schedule(destination, 0)
+  wake(destination)
 end
 return 1
 `
@@ -272,36 +279,5 @@ for i = 5, #ARGV, 2 do
   redis.call('ZADD', ready(destination), seq, seq)
 end
 if redis.call('EXISTS', flight(destination)) == 0 then schedule(destination, now) end
-return 1
-`
-
-/**
- * Sets fields of a webhook and enables it; what the destination is owed is due now. KEYS: destinations with a webhook; the live
- * keys of its client; the other endpoints of its client. ARGV: destination, the key that sets it ('' for the operator, '-' if it is
- * not set again), then pairs of name and value. Returns 0, and does nothing, if that key is revoked, or if it is suspended and not
- * set again, and 'full' if the client has as many endpoints as it may.
- */
-export const ENABLE_SCRIPT = `${WAKE}
-local destination, by = ARGV[1], ARGV[2]
-if by == '-' and redis.call('HGET', webhook(destination), 'suspended') == '1' then return 0 end
-if by ~= '-' and by ~= '' and redis.call('SISMEMBER', KEYS[2], by) == 0 then return 0 end
-local endpoint = string.match(destination, '/(.*)')
-if endpoint and redis.call('SADD', KEYS[3], endpoint) == 1 and redis.call('SCARD', KEYS[3]) >= ${MOST_ENDPOINTS} then
-  redis.call('SREM', KEYS[3], endpoint)
-  return 'full'
-end
-redis.call('HSET', webhook(destination), unpack(ARGV, 3))
-revise(destination)
-redis.call('SADD', KEYS[1], destination)
-wake(destination)
-return 1
-`
-
-/** Sets fields of a webhook. KEYS: the webhook. ARGV: destination, then pairs of name and value. Returns 0 if there is none. */
-export const CHANGE_SCRIPT = `${WAKE}
-if redis.call('HEXISTS', KEYS[1], 'url') == 0 then return 0 end
-if #ARGV > 1 then redis.call('HSET', KEYS[1], unpack(ARGV, 2)) end
-revise(ARGV[1])
-wake(ARGV[1])
 return 1
 `

@@ -20,8 +20,9 @@ import { clientOf, type Destination, endpointOf } from './destination.ts'
 import { noteDelivered, toAttempt } from './outbox.ts'
 import { endpointView } from './relay.ts'
 import type { SecretBox } from './secret-box.ts'
+import { OPERATOR, type Setter } from './setter.ts'
 import { commitTest, type FireTestParts, REGISTRATION } from './test-fire.ts'
-import { readWebhook, saveSecrets, saveWebhook, type Webhook } from './webhooks.ts'
+import { readWebhook, saveWebhook, rotateSecrets as storeRotated, type Webhook } from './webhooks.ts'
 
 export type RegisterParts = FireTestParts & {
   readonly box: SecretBox
@@ -37,8 +38,8 @@ export type RegisterParts = FireTestParts & {
 export type WebhookChange = {
   readonly destination: Destination
   readonly change: 'set' | 'changed' | 'rotated' | 'removed' | 'suspended'
-  /** The id of the key that made it, or that was revoked; null for the operator. */
-  readonly keyId: string | null
+  /** Who made it; of a suspension the key that was revoked. */
+  readonly by: Setter
 }
 
 /** The address, the secret if the subscriber has its own, and headers if they are to be others than they were. */
@@ -62,27 +63,28 @@ export const REGISTRATIONS: HourLimit = {
  * moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request may bring its own
  * secret, beside which the old ones sign for the usual overlap. A secret that was created, `made`, is shown this once. Headers
  * are kept at the same origin only: another one must not be sent what was meant for this one. A
- * suspended webhook loses its secrets (`dropsSecrets`) and headers, which a stolen key may have set. `keyId` is the key of the client
- * that asks for it, within the limit per hour; null for the operator. Throws `validation_error`, with the result of the test
- * for the operator and the same message for every failure at the address for a client, `not_found`, `conflict` if the client has
- * as many endpoints as it may, `rate_limited`,
- * `unauthorized` if the key was revoked meanwhile, or RedisDownError.
+ * suspended webhook loses its secrets (`dropsSecrets`) and headers, which a stolen key may have set. A client is held to the limit per
+ * hour of what sends a test. Throws `validation_error`, with what is wrong with the text of an address or of a secret, and of a test
+ * with its result for an operator and the same message for every failure at the address for a client; `not_found`; `conflict` if
+ * the client has as many endpoints as it may, or if the webhook was changed meanwhile; `rate_limited`; `unauthorized` if the key was
+ * revoked meanwhile; or RedisDownError.
  */
 export async function registerWebhook(
   parts: RegisterParts,
   destination: Destination,
   { url, secret, headers: own }: WebhookRequest,
-  keyId: string | null = null,
-  isClient = keyId !== null,
+  by: Setter = OPERATOR,
 ) {
   const { redis, box, now, rules, onChange } = parts
+  const isClient = by.kind !== 'operator'
   assertId('endpoint', endpointOf(destination))
+  assertUrl(url, rules)
+  if (secret !== null) assertSecret(secret)
   if (isClient) await countInHour(redis, REGISTRATIONS, clientOf(destination))
   const before = await readWebhook(redis, box, destination)
   const dropsSecrets = before?.isSuspended ?? false
   const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
-  const refusedUrl = refusalOfUrl(url, rules)
-  const isKept = refusedUrl === null && !dropsSecrets && before !== null && isSameOrigin(url, before.url)
+  const isKept = !dropsSecrets && before !== null && isSameOrigin(url, before.url)
   const webhook = {
     destination,
     url,
@@ -90,42 +92,36 @@ export async function registerWebhook(
     headers: own ?? (isKept ? before.headers : {}),
     filter: before?.filter ?? null,
   }
-  const refusal = refusedUrl ?? refusalOfAnswer(await sendTest(parts, webhook))
+  const refusal = refusalOfAnswer(await sendTest(parts, webhook))
   if (refusal !== null) throw invalid('url', isClient ? NOT_ACKNOWLEDGED : refusal)
-  if (!(await saveWebhook(redis, box, webhook, { keyId, atMs: now() })))
+  if (!(await saveWebhook(redis, box, webhook, { ...by, atMs: now() }, before)))
     throw new ApiError(
       'unauthorized',
       'the key was revoked while the address was tested: nothing was changed',
     )
-  onChange({ destination, change: 'set', keyId })
+  onChange({ destination, change: 'set', by })
   return { made, dropsSecrets }
 }
 
 /**
- * Creates a new secret, shown this once; the old ones sign beside it for the overlap. `keyId` as above. Throws `not_found`, `conflict`.
+ * Creates a new secret, shown this once; the old ones sign beside it for the overlap. Throws `not_found`, and `conflict` also if
+ * another than `by` set the endpoint.
  */
 export async function rotateWebhookSecret(
   parts: Pick<RegisterParts, 'redis' | 'box' | 'now' | 'drawBytes' | 'onChange'>,
   destination: Destination,
   overlapMs?: number,
-  keyId: string | null = null,
+  by: Setter = OPERATOR,
 ): Promise<string> {
-  const webhook = await readWebhook(parts.redis, parts.box, destination)
-  if (webhook === null)
-    throw new ApiError(
-      'not_found',
-      `there is no endpoint '${endpointOf(destination)}' of '${clientOf(destination)}': set it first`,
-    )
-  const made = createWebhookSecret(parts.drawBytes)
-  const secrets = rotateSecrets(webhook.secrets, made, parts.now(), overlapMs)
-  await saveSecrets(parts.redis, parts.box, { ...webhook, secrets })
-  parts.onChange({ destination, change: 'rotated', keyId })
+  const { redis, box, now, drawBytes, onChange } = parts
+  const made = createWebhookSecret(drawBytes)
+  await storeRotated(redis, box, destination, by, secrets => rotateSecrets(secrets, made, now(), overlapMs))
+  onChange({ destination, change: 'rotated', by })
   return made
 }
 
 function secretsFor({ now, drawBytes }: RegisterParts, kept: readonly WebhookSecret[], own: string | null) {
   if (own !== null) {
-    assertSecret(own)
     const others = kept.filter(({ text }) => text !== own)
     return { secrets: rotateSecrets(others, own, now()), made: null }
   }
@@ -174,13 +170,12 @@ const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
 /** The only answer a subscriber gets for any failure at the address, so that it cannot be used to scan. */
 const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
 
-function refusalOfUrl(url: string, rules: AddressRules): string | null {
+/** What its text says is no secret of the address. */
+function assertUrl(url: string, rules: AddressRules): void {
   try {
     checkUrl(url, rules)
-    return null
   } catch (error) {
-    if (error instanceof RefusedAddressError) return error.message
-    throw error
+    throw error instanceof RefusedAddressError ? invalid('url', error.message) : error
   }
 }
 

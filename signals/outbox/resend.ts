@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { DeliveryAccount } from '#core/contract/delivery-account.ts'
+import type { RESENT } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { findClient } from '../clients/clients.ts'
+import { type Client, findClient } from '../clients/clients.ts'
 import {
   BLOCK_SIGNALS,
   newestVisible,
@@ -18,42 +19,61 @@ import { RELAY_CURSOR, webhookKey } from '../redis/keys.ts'
 import { clientOf, DEFAULT_ENDPOINT, type Destination, destinationOf } from './destination.ts'
 import { type Debts, type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
 import { endpointView } from './relay.ts'
-import { endpointsOf, filterOf } from './webhooks.ts'
+import { endpointsOf, filterOf, removedEndpointsOf } from './webhooks.ts'
 
-/** Which signals are sent again: from a number to another one, or to the newest; all of them, or those that were given up. */
+/** Which signals are sent again: from a number to another one, or to the newest, as far as `only` has their state. */
 export type ResendRange = {
   readonly from: number
   readonly to?: number | undefined
-  readonly only?: 'all' | 'exhausted'
+  readonly only?: keyof typeof RESENT
   /** Epoch milliseconds: signals that were fired before are left out. */
   readonly firedFromMs?: number | undefined
 }
 
+/** Deliveries of one resend by a client to one endpoint. */
+export const MOST_RESENT = 10_000
+
 /**
- * Owes a destination again every signal of a range that it may be sent now, whatever its state unless `only` says so. An attempt under way
- * does not count for the new round: the signal is sent once more after it. Signals that the relay has not passed are
- * left to it. Resolves with how many there are. Throws `not_found`.
+ * Owes destinations again every signal of a range that they may be sent now, whatever its state unless `only` says so; or counts them
+ * alone. An attempt under way does not count for the new round: the signal is sent once more after it. Signals that the relay has not
+ * passed are left to it. Resolves with how many signals match, and how many deliveries follow. Throws `not_found`, and
+ * `validation_error` if one destination would be sent more than `most`: then none is.
  */
 export async function resend(
   { redis, now }: { readonly redis: Redis; readonly now: () => number },
-  destination: Destination,
+  destinations: readonly Destination[],
   range: ResendRange,
-): Promise<number> {
-  let owed = 0
-  for await (const debts of debtsOf(redis, destination, range)) {
-    await oweAgain(redis, destination, debts, now(), true)
-    owed += debts.length
+  { isDryRun = false, most = Number.POSITIVE_INFINITY } = {},
+) {
+  const debts: Debts[] = []
+  for (const destination of destinations) {
+    let count = 0
+    for await (const signals of debtsOf(redis, destination, range)) {
+      debts.push({ destination, signals })
+      count += signals.length
+      if (count > most) throw tooMany(range.from, most)
+    }
   }
-  return owed
+  const seqs = debts.flatMap(({ signals }) => signals.map(({ seq }) => seq))
+  const signals = new Set(seqs).size
+  if (isDryRun) return { signals, owed_again: 0 }
+  for (const each of debts) await oweAgain(redis, each.destination, each.signals, now(), true)
+  return { signals, owed_again: seqs.length }
+}
+
+function tooMany(from: number, most: number): ApiError {
+  const reason = `more than ${most} signals match: give \`to\`, or a later \`from\` or \`fired_from\``
+  const details = [{ param: 'from', value: String(from), reason }]
+  return new ApiError('validation_error', reason, { details })
 }
 
 /** The signals of a range in blocks, each with the number of the one before it that the destination is sent. Throws `not_found`. */
-export async function* debtsOf(
+async function* debtsOf(
   redis: Redis,
   destination: Destination,
   { from, to, only = 'all', firedFromMs = 0 }: ResendRange,
 ): AsyncGenerator<Debts['signals'], void> {
-  const viewer = await endpointViewer(redis, destination)
+  const viewer = await endpointViewer(redis, await findClient(redis, clientOf(destination)), destination)
   const relayed = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
   const until = Math.min(to ?? relayed, relayed)
   let prev = await visibleBefore(redis, viewer, from)
@@ -61,14 +81,26 @@ export async function* debtsOf(
     const before = [prev, ...block.map(({ seq }) => seq)]
     const all = block.map(({ seq, atMs }, i) => ({ seq, prev: before[i]!, atMs }))
     prev = before.at(-1)!
-    const states = only === 'all' ? [] : await readDeliveries(redis, all, destination)
-    yield all.filter(({ atMs }, i) => atMs >= firedFromMs && (only === 'all' || states[i]?.status === only))
+    const states = only === 'all' ? [] : await readDeliveries(redis, all, [destination])
+    yield all.filter(({ atMs }, i) => atMs >= firedFromMs && isResent(only, states[i]?.[0] ?? null))
   }
 }
 
-/** What a destination is to be sent now. Throws `not_found`. */
-async function endpointViewer(redis: Redis, destination: Destination): Promise<Viewer> {
-  const client = await findClient(redis, clientOf(destination))
+const isResent = (only: keyof typeof RESENT, state: DeliveryState | null): boolean =>
+  only === 'all' ||
+  state?.status === 'exhausted' ||
+  (only === 'failed' && state?.status === 'withdrawn' && state.disabled === true)
+
+/** What a client sees, or what one of its endpoints that are set is to be sent now. Throws `not_found`. */
+export async function viewerOf(redis: Redis, client: Client, endpoint: string | null): Promise<Viewer> {
+  if (endpoint === null) return client
+  const names = await endpointsOf(redis, client.id)
+  if (names.includes(endpoint)) return endpointViewer(redis, client, destinationOf(client.id, endpoint))
+  const message = `there is no endpoint of this name; those that are set: ${names.join(', ') || 'none'}`
+  throw new ApiError('not_found', message)
+}
+
+async function endpointViewer(redis: Redis, client: Client, destination: Destination): Promise<Viewer> {
   const filter = await askRedis(() => redis.hget(webhookKey(destination), 'filter'))
   return endpointView(client, destination, filterOf({ filter: filter ?? '' }))
 }
@@ -100,19 +132,23 @@ export async function accountFor(
   last: number | null,
   endpoint: string | null = null,
 ): Promise<DeliveryAccount> {
-  const { viewer, destinations } = await accountedOf(redis, client, endpoint)
+  const record = await findClient(redis, client)
+  const viewer = await viewerOf(redis, record, endpoint)
   const to = last ?? Math.max(first ?? 1, await newestVisible(redis, viewer))
   const from = first ?? Math.max(1, to - MOST_ACCOUNTED + 1)
   assertRange(from, to)
+  const { destinations, setCount } = await accountedAt(redis, client, endpoint)
   const hash = createHash('sha256')
   const seqs: Seqs = { delivered: [], missing: [], owed: [], exhausted: [], withdrawn: [], expired: [] }
   for await (const block of readVisible(redis, viewer, from - 1, to)) {
-    const read = await Promise.all(destinations.map(each => readDeliveries(redis, block, each)))
+    const read = await readDeliveries(redis, block, destinations)
     for (const [i, { seq, body }] of block.entries()) {
       hash.update(`${seq} ${signalIdOf(body)}\n`)
-      const statuses = new Set(read.flatMap(states => states[i]?.status ?? []))
-      if (statuses.has('delivered')) seqs.delivered.push(seq)
-      else for (const status of [...statuses, 'missing'] as const) seqs[status].push(seq)
+      const statuses = read[i]!.map(state => state?.status ?? 'missing') // as many as signals
+      if (statuses.includes('delivered')) seqs.delivered.push(seq)
+      else
+        for (const status of new Set([...statuses.slice(0, setCount), 'missing'] as const))
+          seqs[status].push(seq)
     }
   }
   const { delivered, ...others } = seqs
@@ -122,21 +158,12 @@ export async function accountFor(
 
 type Seqs = Record<DeliveryState['status'] | 'missing', number[]>
 
-/** Who is accounted for, and where. The webhook counts also after it was removed: what it acknowledged has arrived. */
-async function accountedOf(redis: Redis, client: string, endpoint: string | null) {
-  const viewer = await findClient(redis, client)
-  const names = await endpointsOf(redis, client)
-  if (endpoint === null) {
-    const all = new Set([DEFAULT_ENDPOINT, ...names])
-    return { viewer, destinations: [...all].map(name => destinationOf(client, name)) }
-  }
-  if (!names.includes(endpoint))
-    throw new ApiError(
-      'not_found',
-      `there is no endpoint of this name; those that are set: ${names.join(', ') || 'none'}`,
-    )
-  const destination = destinationOf(client, endpoint)
-  return { viewer: await endpointViewer(redis, destination), destinations: [destination] }
+/** Where is looked: first the endpoints that are set, and the webhook, then those that were removed, of which only what they acknowledged counts. */
+async function accountedAt(redis: Redis, client: string, endpoint: string | null) {
+  if (endpoint !== null) return { destinations: [destinationOf(client, endpoint)], setCount: 1 }
+  const set = new Set([DEFAULT_ENDPOINT, ...(await endpointsOf(redis, client))])
+  const all = new Set([...set, ...(await removedEndpointsOf(redis, client))])
+  return { destinations: [...all].map(name => destinationOf(client, name)), setCount: set.size }
 }
 
 function assertRange(from: number, to: number): void {

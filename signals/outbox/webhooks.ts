@@ -1,20 +1,18 @@
 // The webhooks of clients, one for each endpoint. Address, secrets and headers are sealed; only this file opens them.
-import type { ChainableCommander, Redis } from 'ioredis'
-import pMap from 'p-map'
+import type { Redis } from 'ioredis'
 import { instantOrNull } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { assertId } from '../clients/clients.ts'
-import { askAll, askRedis, scanKeys } from '../redis/connect.ts'
+import { askAll, askRedis } from '../redis/connect.ts'
 import {
   clientKeysKey,
   endpointsKey,
   NOTIFY,
-  REVISE,
-  WEBHOOK_PREFIX,
+  removedEndpointsKey,
   WEBHOOKS,
   webhookKey,
 } from '../redis/keys.ts'
-import { runScript } from '../redis/script.ts'
+import { runScript, tryAgain } from '../redis/script.ts'
 import type { WebhookSecret } from '../send/sign.ts'
 import {
   argumentsOf,
@@ -25,21 +23,18 @@ import {
   MOST_ENDPOINTS,
   routeOf,
 } from './destination.ts'
-import { CHANGE_SCRIPT, ENABLE_SCRIPT, LANES, WAKE } from './outbox.ts'
-import { SealError, type SecretBox } from './secret-box.ts'
+import { LANES, WAKE } from './outbox.ts'
+import type { SecretBox } from './secret-box.ts'
+import { nameOf, OPERATOR, type Setter, setterOf } from './setter.ts'
 import { type Condition, SOUND } from './webhook-condition.ts'
 
-export type Setter = {
-  /** The id of the key; null for the operator. */
-  readonly keyId: string | null
-  readonly atMs: number
-}
+export type SetAt = Setter & { readonly atMs: number }
 
 type Fields = Readonly<Record<string, string>>
 
 /**
- * What is stored in the clear. Not by a schema, which would take a tenth of a second for five thousand of them. A rotation that
- * meets a removal leaves address and secrets alone: a webhook that is disabled, and can be removed.
+ * What is stored in the clear. Not by a schema, which would take a tenth of a second for five thousand of them. A rotation of an
+ * earlier release that met a removal left address and secrets alone: a webhook that is disabled, and can be removed.
  */
 export const clearPartOf = ({ disabled_why = 'it was removed while it was changed', ...fields }: Fields) => ({
   enabled: fields.enabled === '1',
@@ -49,7 +44,9 @@ export const clearPartOf = ({ disabled_why = 'it was removed while it was change
   // Written below, and when a try is settled.
   condition: fields.condition === undefined ? SOUND : (JSON.parse(fields.condition) as Condition),
   /** Null in records of earlier releases. */
-  setter: fields.set_at ? { keyId: fields.set_by || null, atMs: Number(fields.set_at) } : null,
+  setter: fields.set_at ? { ...setterOf(fields.set_by ?? ''), atMs: Number(fields.set_at) } : null,
+  /** The name of who changed filter, expiry or pause last; null if nobody did. */
+  settingsBy: fields.settings_by?.split(' ', 1)[0] ?? null,
   /** Whether the key that set it, or may have set it, was revoked since. */
   isSuspended: fields.suspended === '1',
   filter: filterOf(fields),
@@ -72,7 +69,13 @@ export type Webhook = Readonly<ReturnType<typeof clearPartOf>> & {
   readonly secrets: readonly WebhookSecret[]
   /** Those of the endpoint's own on each delivery, values by name. */
   readonly headers: Readonly<Record<string, string>>
+  /** As it was read: what is written by what is in it is written only if that is unchanged. */
+  readonly stored: Fields
 }
+
+/** The fields that are sealed. */
+export const SEALED = ['url', 'secrets', 'headers'] as const
+type Sealed = (typeof SEALED)[number]
 
 const FRESH = {
   enabled: '1',
@@ -92,7 +95,8 @@ export function toWebhook(box: SecretBox, destination: Destination, fields: Fiel
   const open = (field: Sealed, text = ''): string => box.open(text, { client: destination, field })
   const secrets = JSON.parse(open('secrets', fields.secrets)) as WebhookSecret[] // sealed below, as the headers
   const headers = fields.headers ? (JSON.parse(open('headers', fields.headers)) as Webhook['headers']) : {}
-  return { ...clearPartOf(fields), destination, url: open('url', fields.url), secrets, headers }
+  const url = open('url', fields.url)
+  return { ...clearPartOf(fields), destination, url, secrets, headers, stored: fields }
 }
 
 /** What is shown of a webhook, to its owner and to the operator. */
@@ -100,29 +104,42 @@ export const shownOf = ({ enabled, disabledWhy, condition, setter }: ReturnType<
   enabled,
   disabled_why: disabledWhy,
   set_at: instantOrNull(setter?.atMs ?? null),
-  set_by_key: setter?.keyId ?? null,
+  set_by: setter && nameOf(setter),
+  set_by_key: setter?.kind === 'key' ? setter.id : null,
   failing_since: instantOrNull(condition.health.failingSinceMs),
 })
 
 /**
  * Sets a webhook, enabled, after a successful test fire; one that is there keeps its filter, its expiry, and its pause. False if the
- * key of its setter was revoked meanwhile. Throws `conflict` if the client has as many endpoints as it may.
+ * key of its setter was revoked meanwhile. Throws `conflict` if the client has as many endpoints as it may, or if the webhook is no
+ * longer as it was `before` the test (null: there was none): it would lose what others set.
  */
-export const saveWebhook = (
+export async function saveWebhook(
   redis: Redis,
   box: SecretBox,
   { headers = {}, ...webhook }: ToSeal & Partial<Pick<Webhook, 'headers'>>,
-  { keyId, atMs }: Setter,
-) =>
-  begin(redis, webhook.destination, {
+  setter: SetAt,
+  before?: Webhook | null,
+): Promise<boolean> {
+  const fields = {
     ...sealed(box, webhook),
     ...sealedHeaders(box, webhook.destination, headers),
-    set_by: keyId ?? '',
-    set_at: String(atMs),
-    last_success: String(atMs),
+    set_by: setter.kind === 'operator' ? '' : nameOf(setter),
+    set_at: String(setter.atMs),
+    last_success: String(setter.atMs),
     suspended: '',
     ...FRESH,
-  })
+  }
+  const read = before === undefined ? {} : readOf(before)
+  const reply = await begin(redis, webhook.destination, fields, setter.kind === 'key' ? setter.id : '', read)
+  if (reply === 'ok' || reply === 'dead') return reply === 'ok'
+  throw new ApiError('conflict', reply === 'full' ? TOO_MANY : CHANGED_MEANWHILE)
+}
+
+const TOO_MANY = `a client has at most ${MOST_ENDPOINTS} endpoints, '${DEFAULT_ENDPOINT}' included: remove one of them first`
+
+const CHANGED_MEANWHILE =
+  'the endpoint was changed or removed while its address was tested, and stays as it is now: look at it, and send this again'
 
 /** What a client sets of an endpoint beside its address. Absent fields stay as they are. */
 export type Settings = {
@@ -130,42 +147,77 @@ export type Settings = {
 }
 
 /**
- * Changes settings; the workers find the change before their next attempt. An endpoint that goes on is sent what waited. Throws
- * `not_found`, and `validation_error` on a filter with an invalid alias or without any.
+ * Changes settings; the workers find the change before their next attempt. An endpoint that goes on is sent what waited. Headers are
+ * of who set the endpoint: if that is a key that is revoked, the endpoint loses them. Throws `not_found`, `validation_error` on a
+ * filter with an invalid alias or without any, and `conflict` if another than `by` set the endpoint and headers are given.
  */
 export async function setSettings(
   redis: Redis,
   box: SecretBox,
   destination: Destination,
-  settings: Settings,
-) {
-  const { filter, expireAfterS, isPaused, headers } = settings
+  { filter, expireAfterS, isPaused, headers }: Settings,
+  by: Setter = OPERATOR,
+): Promise<void> {
   if (filter?.length === 0)
     throw invalidParameter('filter', '[]', 'expected an alias, or null for all: pause it to get nothing')
   for (const alias of filter ?? []) assertId('filter', alias)
-  const fields = {
+  const settings = {
     ...(filter !== undefined && { filter: filter === null ? '' : JSON.stringify(filter) }),
     ...(expireAfterS !== undefined && { expire_after_s: String(expireAfterS ?? '') }),
     ...(isPaused !== undefined && { paused: isPaused ? '1' : '' }),
-    ...(headers !== undefined && sealedHeaders(box, destination, headers)),
   }
-  const args = Object.entries(fields).flat()
-  if ((await runScript(redis, CHANGE_SCRIPT, [webhookKey(destination)], destination, ...args)) === 1) return
-  throw new ApiError('not_found', `there is no endpoint '${endpointOf(destination)}': set its address first`)
+  const fields = { ...settings, ...(headers !== undefined && sealedHeaders(box, destination, headers)) }
+  const isOfSetter = headers !== undefined && by.kind !== 'operator'
+  const read = isOfSetter ? { set_by: nameOf(by), suspended: '' } : {}
+  const reply = await changeWebhook(
+    redis,
+    destination,
+    fields,
+    read,
+    Object.keys(settings).length > 0 ? by : null,
+  )
+  if (reply === 'gone') throw notSet(destination)
+  if (reply === 'changed') throw notYours(destination)
 }
 
-/** Replaces the secrets, after a rotation or under another key of the ring. */
-export const saveSecrets = (redis: Redis, box: SecretBox, webhook: ToSeal): Promise<unknown> =>
-  askAll(revising(redis, webhook.destination).hset(webhookKey(webhook.destination), sealed(box, webhook)))
+const notSet = (destination: Destination): ApiError =>
+  new ApiError('not_found', `there is no endpoint '${endpointOf(destination)}': set its address first`)
 
-/** Begins a transaction that changes a webhook. What waited for a pause to end is looked at again: it may be withdrawn now. */
-const revising = (redis: Redis, destination: Destination): ChainableCommander =>
-  redis.multi().eval(`${WAKE}revise(ARGV[1])\nwake(ARGV[1])`, 1, webhookKey(destination), destination)
+const notYours = (destination: Destination): ApiError =>
+  new ApiError(
+    'conflict',
+    `the endpoint '${endpointOf(destination)}' was not set by the key or link that you use: confirm its address first, with PUT /v1/endpoints/${endpointOf(destination)}`,
+  )
+
+/**
+ * Replaces the secrets by what is made of those that are there. Throws `not_found`, what `rotate` throws, and `conflict` if another
+ * than `by` set the endpoint: secrets, too, are of who set it. An operator may replace those of everybody.
+ */
+export const rotateSecrets = (
+  redis: Redis,
+  box: SecretBox,
+  destination: Destination,
+  by: Setter,
+  rotate: (secrets: Webhook['secrets']) => Webhook['secrets'],
+): Promise<true> =>
+  tryAgain(`the endpoint '${endpointOf(destination)}'`, async () => {
+    const webhook = await readWebhook(redis, box, destination)
+    if (webhook === null) throw notSet(destination)
+    const { setter, isSuspended, secrets } = webhook
+    const isOwn = setter !== null && nameOf(setter) === nameOf(by) && !isSuspended
+    if (by.kind !== 'operator' && !isOwn) throw notYours(destination)
+    const fields = sealedSecrets(box, destination, rotate(secrets))
+    return (await changeWebhook(redis, destination, fields, readOf(webhook))) === 'ok' || null
+  })
 
 type ToSeal = Pick<Webhook, 'destination' | 'url' | 'secrets'>
 
 const sealed = (box: SecretBox, { destination: client, url, secrets }: ToSeal) => ({
   url: box.seal(url, { client, field: 'url' }),
+  ...sealedSecrets(box, client, secrets),
+})
+
+const sealedSecrets = (box: SecretBox, client: Destination, secrets: Webhook['secrets']) => ({
   secrets: box.seal(JSON.stringify(secrets), { client, field: 'secrets' }),
 })
 
@@ -173,25 +225,87 @@ const sealedHeaders = (box: SecretBox, client: Destination, headers: Webhook['he
   headers: box.seal(JSON.stringify(headers), { client, field: 'headers' }),
 })
 
-/** Stops deliveries. The client can still pull. */
-export const disableWebhook = (redis: Redis, destination: Destination, why: string): Promise<unknown> =>
-  askAll(
-    revising(redis, destination)
-      .eval(DISABLED_NOTICE, 1, webhookKey(destination), destination, why)
-      .hset(webhookKey(destination), { enabled: '0', disabled_why: why })
-      .srem(WEBHOOKS, destination),
-  )
+/** What a registration or a rotation was made by; all empty if there was no webhook. No text is sealed twice to the same one. */
+const readOf = (webhook: Webhook | null): Fields =>
+  Object.fromEntries([...SEALED, 'suspended'].map(field => [field, webhook?.stored[field] ?? '']))
 
-const DISABLED_NOTICE = `${NOTIFY}
-if redis.call('HGET', KEYS[1], 'enabled') == '1' then notify(ARGV[1], 'endpoint_disabled', '', ARGV[2]) end
+/** Writes fields of a webhook that is there, and who changed its settings, if what was read is unchanged. */
+export async function changeWebhook(
+  redis: Redis,
+  destination: Destination,
+  fields: Fields,
+  read: Fields,
+  settingsBy: Setter | null = null,
+) {
+  const args = [destination, settingsBy === null ? '' : nameOf(settingsBy), ...argumentsFor(read, fields)]
+  return (await runScript(redis, CHANGE_SCRIPT, [webhookKey(destination)], ...args)) as
+    | 'ok'
+    | 'gone'
+    | 'changed' // as it returns
+}
+
+const argumentsFor = (read: Fields, fields: Fields): readonly (string | number)[] => [
+  Object.keys(read).length,
+  ...[read, fields].flatMap(each => Object.entries(each).flat()),
+]
+
+/** Lua: `is_as_read(key, at)` compares fields with what was read of them: their number at ARGV[at], then pairs of name and text. */
+const COMPARE = `${WAKE}
+local function is_as_read(key, at)
+  for i = at + 1, at + 2 * tonumber(ARGV[at]), 2 do
+    if (redis.call('HGET', key, ARGV[i]) or '') ~= ARGV[i + 1] then return false end
+  end
+  return true
+end
+
+local function first_field(at) return at + 1 + 2 * tonumber(ARGV[at]) end
 `
 
 /**
- * Enables it with a clean record. What was missed is sent only if the operator resends it. Throws `conflict` if it is
+ * KEYS: the webhook. ARGV: destination, who changes settings or '', what was read, then pairs of name and value. Who changed settings
+ * is a list, newest first: of a filter by one and a pause by another one both may be looked for when a key is revoked.
+ */
+const CHANGE_SCRIPT = `${COMPARE}
+local destination, by = ARGV[1], ARGV[2]
+if redis.call('HEXISTS', KEYS[1], 'url') == 0 then return 'gone' end
+if not is_as_read(KEYS[1], 3) then return 'changed' end
+if first_field(3) <= #ARGV then redis.call('HSET', KEYS[1], unpack(ARGV, first_field(3))) end
+if by ~= '' then
+  local all = {by}
+  for other in string.gmatch(redis.call('HGET', KEYS[1], 'settings_by') or '', '%S+') do
+    if other ~= by then all[#all + 1] = other end
+  end
+  redis.call('HSET', KEYS[1], 'settings_by', table.concat(all, ' '))
+end
+revise(destination)
+wake(destination)
+return 'ok'
+`
+
+/** Stops deliveries. The client can still pull. */
+export const disableWebhook = (redis: Redis, destination: Destination, why: string): Promise<unknown> =>
+  runScript(redis, DISABLE_SCRIPT, [webhookKey(destination), WEBHOOKS], destination, why)
+
+/** What waited for a pause to end is looked at again: it is withdrawn now. */
+const DISABLE_SCRIPT = `${WAKE}${NOTIFY}
+local destination, why = ARGV[1], ARGV[2]
+if redis.call('HEXISTS', KEYS[1], 'url') == 0 then return 0 end
+if redis.call('HGET', KEYS[1], 'enabled') == '1' then notify(destination, 'endpoint_disabled', '', why) end
+redis.call('HSET', KEYS[1], 'enabled', '0', 'disabled_why', why)
+redis.call('SREM', KEYS[2], destination)
+revise(destination)
+wake(destination)
+return 1
+`
+
+/**
+ * Enables it with a clean record. What was missed is sent only if the operator resends it. Throws `not_found`, and `conflict` if it is
  * suspended: enabling it would send signals to an address that a stolen key may have set.
  */
 export async function enableWebhook(redis: Redis, destination: Destination): Promise<void> {
-  if (await begin(redis, destination, FRESH)) return
+  const reply = await begin(redis, destination, FRESH, '-')
+  if (reply === 'ok') return
+  if (reply === 'gone') throw notSet(destination)
   throw new ApiError(
     'conflict',
     `the webhook of '${destination}' is suspended, because the key that set it, or may have set it, was revoked: its owner confirms the address ` +
@@ -199,15 +313,35 @@ export async function enableWebhook(redis: Redis, destination: Destination): Pro
   )
 }
 
-async function begin(redis: Redis, destination: Destination, fields: Fields) {
-  const args = [destination, fields.set_by ?? '-', ...Object.entries(fields).flat()]
-  const keys = [WEBHOOKS, clientKeysKey(clientOf(destination)), endpointsKey(clientOf(destination))]
-  const reply = await runScript(redis, ENABLE_SCRIPT, keys, ...args)
-  if (reply === 'full') throw new ApiError('conflict', TOO_MANY)
-  return reply === 1
+async function begin(redis: Redis, destination: Destination, fields: Fields, key: string, read: Fields = {}) {
+  const client = clientOf(destination)
+  const names = [WEBHOOKS, clientKeysKey(client), endpointsKey(client)]
+  return runScript(redis, ENABLE_SCRIPT, names, destination, key, ...argumentsFor(read, fields))
 }
 
-const TOO_MANY = `a client has at most ${MOST_ENDPOINTS} endpoints, '${DEFAULT_ENDPOINT}' included: remove one of them first`
+/**
+ * Sets fields of a webhook and enables it; what the destination is owed is due now. KEYS: destinations with a webhook; the live
+ * keys of its client; the other endpoints of its client. ARGV: destination; the key that sets it, '' for none, '-' if it is not set
+ * again; what was read; then pairs of name and value. Does nothing, and says why, if the key is revoked (`dead`), if what was read has
+ * changed, if it is there no longer (`gone`) or suspended and not set again, or if the client has as many endpoints as it may (`full`).
+ */
+const ENABLE_SCRIPT = `${COMPARE}
+local destination, by = ARGV[1], ARGV[2]
+if by == '-' and redis.call('HEXISTS', webhook(destination), 'url') == 0 then return 'gone' end
+if by == '-' and redis.call('HGET', webhook(destination), 'suspended') == '1' then return 'suspended' end
+if by ~= '-' and by ~= '' and redis.call('SISMEMBER', KEYS[2], by) == 0 then return 'dead' end
+if not is_as_read(webhook(destination), 3) then return 'changed' end
+local endpoint = string.match(destination, '/(.*)')
+if endpoint and redis.call('SADD', KEYS[3], endpoint) == 1 and redis.call('SCARD', KEYS[3]) >= ${MOST_ENDPOINTS} then
+  redis.call('SREM', KEYS[3], endpoint)
+  return 'full'
+end
+redis.call('HSET', webhook(destination), unpack(ARGV, first_field(3)))
+revise(destination)
+redis.call('SADD', KEYS[1], destination)
+wake(destination)
+return 'ok'
+`
 
 /** The names of the endpoints that a client has set, `default` first. */
 export async function endpointsOf(redis: Redis, client: string): Promise<readonly string[]> {
@@ -217,97 +351,34 @@ export async function endpointsOf(redis: Redis, client: string): Promise<readonl
   return [...(isSet === 1 ? [DEFAULT_ENDPOINT] : []), ...(others as string[]).sort()] // what SMEMBERS replies
 }
 
-export const removeWebhook = (redis: Redis, destination: Destination): Promise<unknown> =>
-  askAll(
-    revising(redis, destination)
-      .del(webhookKey(destination))
-      .srem(WEBHOOKS, destination)
-      .srem(endpointsKey(clientOf(destination)), endpointOf(destination)),
-  )
+export const removeWebhook = (redis: Redis, destination: Destination): Promise<unknown> => {
+  const client = clientOf(destination)
+  const names = [webhookKey(destination), WEBHOOKS, endpointsKey(client), removedEndpointsKey(client)]
+  return runScript(redis, REMOVE_SCRIPT, names, destination)
+}
+
+/** Of a client, the newest: a client that sets and removes all the time would make its account long. */
+const MOST_REMOVED = 20
+
+const REMOVE_SCRIPT = `${WAKE}
+local destination = ARGV[1]
+local endpoint = string.match(destination, '/(.*)')
+revise(destination) -- first: a Redis without memory refuses it, and would take what deletes
+redis.call('DEL', KEYS[1])
+redis.call('SREM', KEYS[2], destination)
+if endpoint and redis.call('SREM', KEYS[3], endpoint) == 1 then
+  redis.call('LREM', KEYS[4], 0, endpoint)
+  redis.call('LPUSH', KEYS[4], endpoint)
+  redis.call('LTRIM', KEYS[4], 0, ${MOST_REMOVED - 1})
+end
+wake(destination)
+return 1
+`
+
+/** The names of the endpoints that a client has removed, the newest of them; some may be set again. */
+export const removedEndpointsOf = (redis: Redis, client: string): Promise<readonly string[]> =>
+  askRedis(() => redis.lrange(removedEndpointsKey(client), 0, -1))
 
 /** The destinations with a webhook that is enabled. */
 export const enabledWebhooks = (redis: Redis): Promise<Destination[]> =>
   askRedis(() => redis.smembers(WEBHOOKS))
-
-const BLOCK = 500
-
-const SEALED = ['url', 'secrets', 'headers'] as const
-type Sealed = (typeof SEALED)[number]
-
-/** A concurrent rotation is over before the second try. */
-const MOST_TRIES = 10
-
-/** The destinations that have a webhook. */
-async function destinationsWithWebhook(redis: Redis): Promise<readonly string[]> {
-  const found = new Set<string>() // a scan may name a key twice
-  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) for (const key of keys) found.add(key)
-  return [...found].map(key => key.slice(WEBHOOK_PREFIX.length))
-}
-
-/** Replies of Redis that are waited for together. */
-const READS_AT_ONCE = 500
-
-/** Why SECRET_KEY does not open what is stored, with a destination that it concerns; null if it opens all. */
-export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
-  const faultOf = async (destination: Destination): Promise<string | null> => {
-    try {
-      await readWebhook(redis, box, destination)
-      return null
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error
-      return `the webhook of '${destination}' cannot be read: ${error.message}`
-    }
-  }
-  const faults = await pMap(await destinationsWithWebhook(redis), faultOf, { concurrency: READS_AT_ONCE })
-  return faults.find(fault => fault !== null) ?? null
-}
-
-/** What to do if a key of the ring is lost. */
-export const LOST_KEY =
-  'if that key is lost, `highwater ops rekey --remove-unreadable` removes such webhooks, and their clients set them again'
-
-/**
- * Seals every webhook under the newest key of the ring; afterwards older keys can be dropped. Idempotent. Throws
- * SealError if the ring lacks a key, unless webhooks that no key opens are removed.
- */
-export async function rekeyWebhooks(redis: Redis, box: SecretBox, { removesUnreadable = false } = {}) {
-  const count = { sealed: 0, untouched: 0, removed: 0 }
-  for (const destination of await destinationsWithWebhook(redis))
-    try {
-      count[(await rekeyOne(redis, box, destination)) ? 'sealed' : 'untouched']++
-    } catch (error) {
-      if (!(removesUnreadable && error instanceof SealError)) throw error
-      await removeWebhook(redis, destination)
-      count.removed++
-    }
-  return count
-}
-
-async function rekeyOne(redis: Redis, box: SecretBox, destination: Destination): Promise<boolean> {
-  for (let i = 0; i < MOST_TRIES; i++) {
-    const was = await askRedis(() => redis.hmget(webhookKey(destination), ...SEALED))
-    if (was[0] === null || was[1] === null) return false
-    const texts = SEALED.flatMap((field, k) => (was[k] ? [{ field, text: was[k] }] : [])) // an earlier release has no headers
-    // Opened in any case: another key may have the id of the newest one.
-    const opened = texts.map(({ field, text }) => box.open(text, { client: destination, field }))
-    if (texts.every(({ text }) => box.isSealedByNewest(text))) return false
-    const args = texts.flatMap(({ field, text }, k) => [
-      field,
-      text,
-      box.seal(opened[k]!, { client: destination, field }),
-    ])
-    const reply = await runScript(redis, RESEAL_SCRIPT, [webhookKey(destination)], destination, ...args)
-    if (reply === 1) return true
-  }
-  throw new Error(`the webhook of '${destination}' is being changed all the time: run the command again`)
-}
-
-/** Writes only if each text is what was read: a concurrent rotation must not be undone. ARGV: destination, then field, text, and new text. */
-const RESEAL_SCRIPT = `${REVISE}
-for i = 2, #ARGV, 3 do
-  if redis.call('HGET', KEYS[1], ARGV[i]) ~= ARGV[i + 1] then return 0 end
-end
-for i = 2, #ARGV, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
-revise(ARGV[1])
-return 1
-`

@@ -83,14 +83,14 @@ export const NOTICES_OWED = `${PREFIX}:notices-owed`
 const MOST_NOTICES = 100
 
 /**
- * Lua: `notify(destination, event, key_id, reason)` gives a client a notice of an endpoint, or of a key and no endpoint; `key_id`
- * is '' if it is of none. `at` is in epoch milliseconds.
+ * Lua: `notify(destination, event, key_id, reason)` gives a client a notice of an endpoint, or, if the event begins with `key_`, of a
+ * key and no endpoint; `key_id` is '' if it is of none. `at` is in epoch milliseconds.
  */
 export const NOTIFY = `
 local function notify(destination, event, key_id, reason)
   local client, name = string.match(destination, '^([^/]+)/?(.*)$')
   local s, us = unpack(redis.call('TIME'))
-  local endpoint = event == 'key_expiring' and cjson.null or name == '' and 'default' or name
+  local endpoint = string.sub(event, 1, 4) == 'key_' and cjson.null or name == '' and 'default' or name
   local id = 'notice-' .. s .. string.format('%06d', us) .. '-' .. (endpoint == cjson.null and key_id or endpoint)
   local at = s * 1000 + math.floor(us / 1000)
   local key = key_id ~= '' and key_id or cjson.null
@@ -113,9 +113,10 @@ export const WEBHOOKS = `${PREFIX}:webhooks`
 /**
  * Hash of a destination's webhook: `url`, `secrets` and `headers` (sealed), `enabled`, `disabled_why`, `lane`, `condition` (JSON),
  * `probe_at`, the next probe of an open breaker, `set_at` (epoch milliseconds) and `set_by`, the id of the key that
- * set it, empty for the operator (records of earlier releases have neither), and `suspended`, '1' from the revocation
- * of that key until it is set again. `last_success` (epoch milliseconds) changes without the revision. Settings, absent by default:
- * `filter` (aliases, JSON), `expire_after_s`, `paused` (1).
+ * set it, `link:NAME` if a link of an operator did, empty for the operator (records of earlier releases have neither), and `suspended`,
+ * '1' from the revocation of that key until it is set again. `last_success` (epoch milliseconds) changes without the revision. Settings,
+ * absent by default: `filter` (aliases, JSON), `expire_after_s`, `paused` (1), and `settings_by`: who changed them, newest first, with
+ * blanks between.
  */
 export const webhookKey = (destination: string): string => `${WEBHOOK_PREFIX}${destination}`
 export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`
@@ -123,6 +124,9 @@ export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`
 /** Set of a client: the names of its endpoints, without the default one. */
 export const endpointsKey = (client: string): string => `${ENDPOINTS_PREFIX}${client}`
 export const ENDPOINTS_PREFIX = `${PREFIX}:endpoints:`
+
+/** List of a client: the names of endpoints that it removed, newest first, without the default one. */
+export const removedEndpointsKey = (client: string): string => `${PREFIX}:removed-endpoints:${client}`
 
 /**
  * String of a client: a value that no other state of its record and its webhooks has; absent before the first change.

@@ -28,7 +28,9 @@ export async function assertLeft(redis: Redis, limit: HourLimit, client: string)
 async function assertWithin(redis: Redis, { most, what, keyOf }: HourLimit, client: string, tried: number) {
   if (tried <= most) return
   const waitS = Math.max(1, await askRedis(() => redis.ttl(keyOf(client))))
-  throw new ApiError('rate_limited', `${what} ${most} times an hour: try again in ${waitS} seconds`, {
+  const minutes = Math.ceil(waitS / 60)
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
+  throw new ApiError('rate_limited', `${what} ${most} times an hour: try again in ${wait}`, {
     headers: { 'retry-after': String(waitS) },
   })
 }

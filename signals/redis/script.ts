@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import { ApiError } from '#core/contract/errors.ts'
 import { askRedis, classifyRefusal } from './connect.ts'
 
 const digests = new Map<string, string>()
@@ -23,6 +24,18 @@ export const runScript = (
       return redis.eval(script, keys.length, ...keys, ...args)
     }
   })
+
+/** Whoever else changes the same has done so before the next try. */
+const MOST_TRIES = 20
+
+/** Reads, and writes what follows from it, until nobody wrote between: `attempt` resolves with null if somebody did. Throws `conflict`. */
+export async function tryAgain<T>(what: string, attempt: () => Promise<T | null>): Promise<T> {
+  for (let i = 0; i < MOST_TRIES; i++) {
+    const done = await attempt()
+    if (done !== null) return done
+  }
+  throw new ApiError('conflict', `${what} is being changed by others: try again`)
+}
 
 /** Redis does nothing else during one command: a millisecond at most. */
 const MOST_CALLS = 64

@@ -16,7 +16,7 @@ import type { SendMail } from '../send/mail.ts'
 import { redact, type Sender } from '../send/send.ts'
 import { liveSecrets, signatureHeaders } from '../send/sign.ts'
 
-export const NOTICE_EVENTS = ['endpoint_failing', 'endpoint_disabled', 'key_expiring'] as const
+export const NOTICE_EVENTS = ['endpoint_failing', 'endpoint_disabled', 'key_expiring', 'key_revoked'] as const
 
 /** As it is stored, in the clear. */
 const storedNotice = z.object({
@@ -165,6 +165,7 @@ const WORDS = {
   endpoint_failing: 'has failed for an hour',
   endpoint_disabled: 'is disabled',
   key_expiring: 'ends soon',
+  key_revoked: 'is revoked',
 } as const
 
 /** A week for a change of keys. */

@@ -7,6 +7,7 @@ import { parseJson } from '#storage/json-bytes.ts'
 import { clientOfText, findClient } from '../clients/clients.ts'
 import { digestOf, type RandomBytes } from '../clients/token.ts'
 import { MAIN_OPERATOR, type Operator, storedOperator } from '../operators/tokens.ts'
+import type { Setter } from '../outbox/setter.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
@@ -110,13 +111,15 @@ export async function readSession(redis: Redis, token: string, mainDigest: strin
   const found = clientOfText(clientText, client)
   if (found === null) return null
   const { holder, csrf } = session.parse(parseJson(text.slice(text.indexOf(' ') + 1)))
-  if ('keyId' in holder)
-    return keyDigest === holder.digest && nowMs < Number(keyEndsMs || Number.POSITIVE_INFINITY)
-      ? { client: found, keyId: holder.keyId, csrf }
-      : null
+  const sessionOf = (by: Setter) => ({ client: found, by, csrf })
+  if ('keyId' in holder) {
+    const isLive = keyDigest === holder.digest && nowMs < Number(keyEndsMs || Number.POSITIVE_INFINITY)
+    return isLive ? sessionOf({ kind: 'key', id: holder.keyId }) : null
+  }
   const issued = operatorText === '' ? null : storedOperator.parse(parseJson(operatorText)).digest
   const live = holder.operator === MAIN_OPERATOR ? mainDigest : issued
-  return live === holder.digest && found.status === 'active' ? { client: found, keyId: null, csrf } : null
+  const isLive = live === holder.digest && found.status === 'active'
+  return isLive ? sessionOf({ kind: 'link', id: holder.operator }) : null
 }
 
 /** All texts; '' for what there is not. */

@@ -187,7 +187,7 @@ export const toLogged = ({ enabled, owed: waiting, paused, filter }: WebhookStat
 function toWebhookState(destination: Destination, fields: Readonly<Record<string, string>>, owed: number) {
   if (fields.enabled === undefined) return null
   const open = clearPartOf(fields)
-  const { lane, condition, isPaused: paused, filter, expireAfterS, lastSuccessMs } = open
+  const { lane, condition, isPaused: paused, filter, expireAfterS, settingsBy, lastSuccessMs } = open
   return {
     ...{ destination, client: clientOf(destination), endpoint: endpointOf(destination) },
     ...shownOf(open),
@@ -195,6 +195,7 @@ function toWebhookState(destination: Destination, fields: Readonly<Record<string
       paused,
       filter,
       expire_entries_after_s: expireAfterS,
+      settings_by: settingsBy,
       last_success_at: instantOrNull(lastSuccessMs),
     },
     /** In a row, probes included. */

@@ -127,11 +127,10 @@ async function readOutboxes(
   destinations: readonly Destination[] | null,
 ): Promise<readonly Outbox[]> {
   if (destinations === null) return Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
-  const states = await Promise.all(destinations.map(each => readDeliveries(redis, signals, each)))
-  return signals.map((_, i) => {
-    const found = destinations.map((each, k) => [each, states[k]?.[i] ?? null] as const)
-    return new Map(found.filter((pair): pair is [Destination, DeliveryState] => pair[1] !== null))
-  })
+  const found = await readDeliveries(redis, signals, destinations)
+  return found.map(
+    states => new Map(states.flatMap((state, k) => (state === null ? [] : [[destinations[k]!, state]]))),
+  )
 }
 
 export const rowsOf = (

@@ -67,7 +67,7 @@ test('the latency of a client is empty before anything was delivered, and leaves
 test('the latency of a client leaves out what was resent: the second round waited for the operator', async () => {
   const { parts, clock, drain } = await playThree()
   clock.ms += 86_400_000
-  await resend(parts, 'acme', { from: 2 })
+  await resend(parts, ['acme'], { from: 2 })
   await drain()
   const [first_attempt_ms, acknowledged_ms] = [20, 50].map(ms => ({ p50: ms, p99: ms, max: ms }))
   expect(await readLatency(redis, 'acme')).toEqual({ deliveries: 1, first_attempt_ms, acknowledged_ms })

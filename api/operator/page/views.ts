@@ -31,6 +31,7 @@ import {
   moment,
   type Piece,
   section,
+  setterWords,
   type Texts,
   table,
   toned,
@@ -100,6 +101,7 @@ async function clientPage({ client: id = '' }: Texts, parts: OperatorParts, sess
   const client = await readClient(id, parts.redis)
   const { keys, webhook, endpoints, other_webhooks: others, latency, deliveries } = client
   const day = await readHours(parts.redis, nowMs, id)
+  const live = keys.filter(({ expires_at }) => expires_at === null || Date.parse(expires_at) > nowMs)
   const entitled = { client: id, aliases: client.aliases.join(', '), program: client.program ? 'yes' : '' }
   return html`<h1>${id} <span>${client.tier}</span></h1>
 <div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
@@ -117,7 +119,7 @@ ${table(
   ]),
   'No key yet.',
 )}
-${keys.length < MOST_LIVE_KEYS ? offers(session, 'keys', { client: id }) : html`<p class="dim">A client has two keys at most: revoke one, or wait until the client confirms the newer one.</p>`}
+${live.length < MOST_LIVE_KEYS ? offers(session, 'keys', { client: id }) : html`<p class="dim">A client has two keys at most: revoke one, or wait until the client confirms the newer one.</p>`}
 <h2>Webhook</h2>
 ${await webhookPanel(session, id, DEFAULT_ENDPOINT, webhook, parts)}
 ${await Promise.all(others.map(async each => html`<h2>Endpoint ${each.endpoint}</h2>${await webhookPanel(session, id, each.endpoint, each, parts)}`))}
@@ -164,12 +166,11 @@ async function webhookPanel(
   const settings = offers(session, 'settings of a webhook', given, { isSet: webhook !== null })
   if (webhook === null) return html`<div class="panel">None, so the client pulls.${settings}</div>`
   const address = await readAddress(destinationOf(client, endpoint), parts).catch(nullIfSealed)
-  const { filter, lane, owed, failing_since, set_at, set_by_key, disabled_why } = webhook
-  const setter = set_by_key === null ? 'the operator' : html`key <code>${set_by_key}</code>`
+  const { filter, lane, owed, failing_since, set_at, set_by, settings_by, disabled_why } = webhook
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
 ${webhookWord(webhook)}${lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(owed, 'delivery')}${
     failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setter}`}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
+  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
 ${offers(session, 'webhook', given, webhook)}${resendGivenUp(session, client, endpoint)}
 ${settings === '' ? '' : html`<details><summary>Change it</summary>${settings}</details>`}</div>`
 }

@@ -105,8 +105,8 @@ export const KEY_ROUTES = [
       const confirmed = await confirmKey(redis, assertKey(key), clock.now())
       const { client, keyId, retired, suspendedBy, suspended } = confirmed
       for (const destination of suspended)
-        registering.onChange({ destination, change: 'suspended', keyId: suspendedBy })
-      const isSuspended = suspendedBy !== null
+        registering.onChange({ destination, change: 'suspended', by: { kind: 'key', id: suspendedBy } })
+      const isSuspended = suspended.length > 0
       const data = { client, key_id: keyId, retired_key_ids: retired, webhook_suspended: isSuspended }
       return { data }
     },
@@ -134,7 +134,7 @@ export const KEY_ROUTES = [
       const revoked = await revokeKey(redis, key)
       if (revoked === null) throw notLive(key)
       for (const destination of revoked.suspended)
-        registering.onChange({ destination, change: 'suspended', keyId: key })
+        registering.onChange({ destination, change: 'suspended', by: { kind: 'key', id: key } })
       const webhook_suspended = revoked.suspended.length > 0
       return { data: { key_id: key, revoked: true as const, webhook_suspended } }
     },

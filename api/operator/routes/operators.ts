@@ -1,8 +1,12 @@
 // The operators: their tokens, and what they did.
+import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { named, request, text } from '#core/contract/payloads/field.ts'
+import { list, named, request, text } from '#core/contract/payloads/field.ts'
 import { action, type LoggedAction, readActions } from '#signals/operators/audit-log.ts'
 import { grant, issueToken, listOperators, revokeToken } from '#signals/operators/tokens.ts'
+import type { Destination } from '#signals/outbox/destination.ts'
+import { nameOf } from '#signals/outbox/setter.ts'
+import { readAllClients } from '#signals/views/overview.ts'
 import { count, instant } from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'
 import { signalsQuery } from './signals.ts'
@@ -28,6 +32,10 @@ const issued = named('IssuedOperatorToken', {
 
 const revoked = named('RevokedOperatorToken', {
   name: text('Name of the operator, whose token and sessions are over.'),
+  endpoints: list(
+    'The endpoints that a link of its holder set, or whose settings it changed last: they stay as they are. `acme` is the webhook of acme, `acme/backup` another one.',
+    z.string(),
+  ),
 })
 
 const loggedAction = named('LoggedAction', {
@@ -105,26 +113,44 @@ export const OPERATOR_ACCOUNT_ROUTES = [
     scope: 'everything',
     subject: { kind: 'name', field: 'name' },
     title: 'Revoke the token of an operator',
-    about: 'From the answer on it opens nothing, and its sessions on the page are over.',
+    about:
+      'From the answer on it opens nothing, and its sessions and those of its links are over. What its links set stays, because its subscribers ' +
+      'may have set that: the answer names the endpoints, of which `webhook remove` removes those that their owners did not set.',
     data: revoked,
     refusals: ['not_found'],
     example: { path: '/ops/tokens/jane' },
-    command: { usage: 'tokens revoke <name>', prints: ({ name }) => `revoked the token of ${name}` },
+    command: { usage: 'tokens revoke <name>', prints: linesOfRevoked },
     form: {
       offers: [{ at: 'token', button: 'Revoke…', tone: 'stop' }],
       below: '/audit',
-      warn: ({ name }) => [
+      warn: async ({ name }, { redis }) => [
         `Revoke the token of ${name}?`,
-        'It opens nothing from then on, and its sessions on this page are over.',
+        `It opens nothing from then on, and its sessions on this page are over.${ofLinks(await setByLinks(redis, name))}`,
       ],
       done: 'The token is revoked, and its sessions are over.',
     },
     handler: async ({ name }, { redis }) => {
       await revokeToken(redis, name)
-      return { data: { name } }
+      return { data: { name, endpoints: await setByLinks(redis, name) } }
     },
   }),
 ]
+
+async function setByLinks(redis: Redis, operator: string): Promise<readonly Destination[]> {
+  const link = nameOf({ kind: 'link', id: operator })
+  const [, webhooks] = await readAllClients(redis)
+  const found = [...webhooks.values()].filter(each => each.set_by === link || each.settings_by === link)
+  return found.map(({ destination }) => destination)
+}
+
+const ofLinks = (endpoints: readonly Destination[]): string =>
+  endpoints.length === 0
+    ? ''
+    : ` Its links set these endpoints, or their settings, which stay: ${endpoints.join(', ')}. Ask their owners, and remove what they did not set.`
+
+function linesOfRevoked({ name, endpoints }: z.output<typeof revoked>): string {
+  return `revoked the token of ${name}${endpoints.length === 0 ? '' : `.${ofLinks(endpoints)}`}`
+}
 
 /** A line an action, as on the page; the state before and after is in `--json`. */
 function linesOfActions(rows: readonly LoggedAction[]): unknown {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { rotationRequest, testFired } from '#core/contract/endpoint.ts'
+import { RESENT, resendOnly, rotationRequest, testFired } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
 import { findClient } from '#signals/clients/clients.ts'
@@ -12,6 +12,7 @@ import {
 } from '#signals/outbox/destination.ts'
 import { registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { resend } from '#signals/outbox/resend.ts'
+import { OPERATOR } from '#signals/outbox/setter.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/outbox/webhooks.ts'
 import { liveSecrets } from '#signals/send/sign.ts'
@@ -48,10 +49,7 @@ const replayQuery = z
     to: seqText
       .optional()
       .describe('the number of the last one, not below that of the first; the newest if it is not given'),
-    only: z
-      .enum(['all', 'exhausted'])
-      .default('all')
-      .describe('all, or exhausted for those that were given up'),
+    only: resendOnly,
     endpoint,
   })
   .refine(({ from, to = from }) => to >= from, { path: ['to'] })
@@ -138,7 +136,7 @@ export const WEBHOOK_ROUTES = [
     handler: async (asked, parts) => {
       const { destination } = await findWebhook(asked, parts)
       await removeWebhook(parts.redis, destination)
-      parts.registering.onChange({ destination, change: 'removed', keyId: null })
+      parts.registering.onChange({ destination, change: 'removed', by: OPERATOR })
       return { data: null }
     },
   }),
@@ -268,7 +266,7 @@ export const WEBHOOK_ROUTES = [
     },
     handler: async ({ client, endpoint, ...range }, parts) => {
       const destination = await findSentTo({ client, endpoint }, parts)
-      const owed_again = await resend(parts.registering, destination, range)
+      const { owed_again } = await resend(parts.registering, [destination], range)
       return { data: { client, endpoint, from: range.from, owed_again } }
     },
   }),
@@ -287,9 +285,11 @@ async function warnOfResend(
   const count = Math.max(0, last - from + 1)
   const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`
   const isAll = only === 'all'
-  const which = isAll ? 'those that it may see, delivered before or not' : 'those that were given up'
+  const which = isAll ? `those that it may see, ${RESENT.all}` : RESENT[only]
   return [
-    isAll ? `Send ${destination} ${what} again?` : `Send ${destination} what was given up again?`,
+    isAll
+      ? `Send ${destination} ${what} again?`
+      : `Send ${destination} again what ${only === 'failed' ? 'failed' : 'was given up'}?`,
     `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook. A receiver drops what it has by signal_id.`,
     'Send again',
   ]

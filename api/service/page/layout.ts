@@ -3,6 +3,7 @@ import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import { prose } from '#pages/guides/guide.ts'
 import type { DeliveryState } from '#signals/outbox/outbox.ts'
+import { setterOf } from '#signals/outbox/setter.ts'
 import type { Secret, Warning } from './page-route.ts'
 
 /** Part of a page, with all values escaped. */
@@ -246,6 +247,13 @@ type ShownHealth = {
   readonly breaker?: string
   readonly failing_since: string | null
   readonly paused?: boolean
+}
+
+/** Who set an endpoint, by the name that is stored. */
+export function setterWords(name: string | null): Piece {
+  const { kind, id } = setterOf(name ?? '')
+  if (kind === 'key') return html`key <code>${id}</code>`
+  return html`${kind === 'link' ? `a link made by ${id}` : 'the operator'}`
 }
 
 export function webhookWord(state: ShownHealth | null): Piece {

@@ -62,10 +62,10 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
     readSession: async c => {
       const found = await sessionOf(getCookie(c, COOKIE) ?? '', parts)
       if (found === null) return null
-      const { client, keyId, csrf } = found
+      const { client, by, csrf } = found
       c.set('client', client.id)
       const endpoints = await endpointsOf(redis, client.id)
-      return { site: ACCOUNT_SITE, csrf, name: client.id, who: { client, keyId }, endpoints }
+      return { site: ACCOUNT_SITE, csrf, name: client.id, who: { client, by }, endpoints }
     },
     end: async c => {
       await endSession(redis, getCookie(c, COOKIE) ?? '')

@@ -25,6 +25,7 @@ import {
   moment,
   type Piece,
   section,
+  setterWords,
   statusOf,
   type Texts,
   table,
@@ -224,8 +225,18 @@ ${
 }
 
 function endpointPanel(session: Session, state: Endpoint): Piece {
-  const { endpoint, host, owed, failing_since, set_at, set_by_key, disabled_why, filter, header_names } =
-    state
+  const {
+    endpoint,
+    host,
+    owed,
+    failing_since,
+    set_at,
+    set_by,
+    settings_by,
+    disabled_why,
+    filter,
+    header_names,
+  } = state
   const { expire_entries_after_s: expiry, last_success_at, paused } = state
   const lines: readonly (Piece | string)[] = [
     filter === null ? 'all strategies that you see' : `the strategies ${filter.join(', ')}`,
@@ -236,7 +247,7 @@ function endpointPanel(session: Session, state: Endpoint): Piece {
   return html`<h2 id="${endpoint}">${endpoint} <span>${host}</span></h2>
 <div class="panel">${webhookWord(state)}, waiting: ${counted(owed, 'delivery')}, last success ${moment(last_success_at)}${
     failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${set_by_key === null ? 'the operator or a link' : html`key <code>${set_by_key}</code>`}`}<br>
+  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}<br>
 <span class="dim">Is sent ${lines.map((line, i) => html`${i === 0 ? '' : '; '}${line}`)}.</span>${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
 ${offers(session, 'endpoint', { endpoint, paused: paused ? '' : 'yes' }, state)}
 <details><summary>Change it</summary>${offers(session, 'settings of an endpoint', given, state)}</details></div>`

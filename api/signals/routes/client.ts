@@ -69,12 +69,12 @@ export const OWN_ROUTES = routesOf('key', [
       const confirmed = await confirmKey(parts.redis, keyId, parts.clock.now()).catch(died)
       const { client, retired, suspendedBy, suspended } = confirmed
       for (const destination of suspended)
-        parts.registering.onChange({ destination, change: 'suspended', keyId: suspendedBy })
+        parts.registering.onChange({ destination, change: 'suspended', by: { kind: 'key', id: suspendedBy } })
       const data: ValueOf<typeof confirmation> = {
         client_id: client,
         key_id: keyId,
         retired_key_ids: retired,
-        webhook_suspended: suspendedBy !== null,
+        webhook_suspended: suspended.length > 0,
       }
       return sendEnveloped(c, data, { self: '/v1/keys/confirm', whoami: WHOAMI })
     },
@@ -97,7 +97,7 @@ export const OWN_ROUTES = routesOf('key', [
       const { registering } = parts
       await assertLeft(registering.redis, REGISTRATIONS, client.id)
       const request = parseWebhookRequest(await readJson(c.req.raw, MOST_WEBHOOK_BYTES))
-      const registered = registerWebhook(registering, client.id, request, keyId)
+      const registered = registerWebhook(registering, client.id, request, { kind: 'key', id: keyId })
       const { made, dropsSecrets } = await registered.catch(died)
       const webhook = await readWebhook(registering.redis, registering.box, client.id)
       if (webhook === null)

@@ -1,17 +1,17 @@
 // What was sent to the endpoints of a client, why a signal was not, and what is sent again.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { endpointName, resent } from '#core/contract/endpoint.ts'
+import { endpointName, RESENT, resendOnly, resent } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { list, named, text } from '#core/contract/payloads/field.ts'
 import type { Client } from '#signals/clients/clients.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
+import { MOST_RESENT, resend } from '#signals/outbox/resend.ts'
 import { resendCountsKey, resendsKey } from '#signals/redis/keys.ts'
 import { countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { explainSignal, toOwnDelivery } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
-import { resendOwn } from '#signals/subscribers/resend.ts'
 import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
 import {
   attempt,
@@ -79,10 +79,7 @@ export const resendRequest = z
     to: inBody
       .optional()
       .describe('the number of the last one, not below that of the first; the newest if it is not given'),
-    only: z
-      .enum(['all', 'exhausted'])
-      .default('all')
-      .describe('all, or exhausted for those that were given up'),
+    only: resendOnly,
     fired_from: instantInQuery.describe(
       'an instant such as 2026-11-21T00:00:00Z: signals fired before it are left out',
     ),
@@ -135,7 +132,7 @@ export const DELIVERY_ROUTES = [
     path: RESEND,
     title: 'Send signals again',
     about:
-      'Every signal of a range that the client may see, or those that were given up, is owed to the endpoint once more, delivered or not: a receiver drops what it has by `signal_id`. The same number twice is one signal. `dry_run` counts and sends nothing. At most 30 times an hour, counted 120 times, and 10 000 signals at a time.',
+      'Every signal of a range that the client may see, or those that failed, is owed to the endpoint once more, delivered or not: a receiver drops what it has by `signal_id`. The same number twice is one signal. `dry_run` counts and sends nothing. At most 30 times an hour, counted 120 times, and 10 000 signals at a time.',
     body: resendRequest,
     data: resent,
     refusals: ['not_found', 'conflict', 'rate_limited'],
@@ -171,7 +168,8 @@ async function resendAsked(asked: Resend, parts: ServedParts, caller: Caller) {
   const names = await sentTo(endpoint, parts, caller)
   const destinations = names.map(name => destinationOf(caller.client.id, name))
   await countInHour(parts.redis, dry_run ? COUNTS : RESENDS, caller.client.id)
-  return resendOwn(parts.registering, destinations, { ...range, firedFromMs }, dry_run)
+  const bounds = { isDryRun: dry_run, most: MOST_RESENT }
+  return resend(parts.registering, destinations, { ...range, firedFromMs }, bounds)
 }
 
 /** The endpoints that signals are sent to again. Throws `not_found`, and `conflict` if nothing is sent there. */
@@ -193,7 +191,7 @@ async function warnOfResend(asked: Resend, parts: ServedParts, caller: Caller): 
   const where = asked.endpoint === undefined ? 'every enabled endpoint' : `the endpoint ${asked.endpoint}`
   return [
     `Send ${what} again?`,
-    `${asked.only === 'all' ? 'Delivered before or not' : 'What was given up'}, ${signals === 1 ? 'it is' : 'they are'} sent to ${where}. A receiver drops what it has by signal_id.`,
+    `${signals === 1 ? 'It is' : 'They are'} sent to ${where}: ${RESENT[asked.only]}. A receiver drops what it has by signal_id.`,
     'Send again',
   ]
 }

@@ -14,7 +14,7 @@ import { didYouMean } from '#core/contract/near-miss.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
 import { REGISTRATIONS, registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
-import { readWebhook, removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
+import { removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { changesKey, testsKey } from '#signals/redis/keys.ts'
 import { assertLeft, countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { refusalOfHeaders } from '#signals/send/headers.ts'
@@ -71,12 +71,12 @@ export const ENDPOINT_ROUTES = [
       says: 'The address acknowledged a signed test, and signals are sent to it. Your receiver needs this secret to verify them.',
     },
     needs: (_, { redis }, { client }) => assertLeft(redis, REGISTRATIONS, client.id),
-    handler: async ({ endpoint, ...request }, parts, { client, keyId }) => {
+    handler: async ({ endpoint, ...request }, parts, caller) => {
       assertHeaders(request.headers ?? {})
-      const destination = destinationOf(client.id, endpoint)
-      const registered = registerWebhook(parts.registering, destination, request, keyId, true)
+      const destination = destinationOf(caller.client.id, endpoint)
+      const registered = registerWebhook(parts.registering, destination, request, caller.by)
       const { made, dropsSecrets } = await registered.catch(died)
-      const state = await findEndpoint({ endpoint }, parts, { client })
+      const state = await findEndpoint({ endpoint }, parts, caller)
       return { data: { ...state, secret: made, secrets_dropped: dropsSecrets } }
     },
   }),
@@ -103,17 +103,15 @@ export const ENDPOINT_ROUTES = [
       warn: warnOfChange,
       done: 'The settings of the endpoint are changed.',
     },
-    needs: findEndpoint,
     handler: async ({ endpoint, ...change }, parts, caller) => {
       const { paused: isPaused, filter, headers, expire_entries_after_s: expireAfterS } = change
       assertFilter(filter ?? [], caller.client.aliases)
       assertHeaders(headers ?? {})
-      if (headers !== undefined) await assertSetBy(endpoint, parts, caller)
       const { redis, box, onChange } = parts.registering
       await countInHour(redis, CHANGES, caller.client.id)
       const destination = destinationOf(caller.client.id, endpoint)
-      await setSettings(redis, box, destination, { filter, expireAfterS, isPaused, headers })
-      onChange({ destination, change: 'changed', keyId: caller.keyId })
+      await setSettings(redis, box, destination, { filter, expireAfterS, isPaused, headers }, caller.by)
+      onChange({ destination, change: 'changed', by: caller.by })
       return { data: await findEndpoint({ endpoint }, parts, caller) }
     },
   }),
@@ -135,10 +133,10 @@ export const ENDPOINT_ROUTES = [
       done: 'The endpoint is removed.',
     },
     needs: findEndpoint,
-    handler: async ({ endpoint }, { registering }, { client, keyId }) => {
+    handler: async ({ endpoint }, { registering }, { client, by }) => {
       const destination = destinationOf(client.id, endpoint)
       await removeWebhook(registering.redis, destination)
-      registering.onChange({ destination, change: 'removed', keyId })
+      registering.onChange({ destination, change: 'removed', by })
       return { data: null }
     },
   }),
@@ -169,13 +167,11 @@ export const ENDPOINT_ROUTES = [
       title: 'The new secret of the endpoint',
       says: 'The old one also signs until it ends after a day. Give the new one to your receiver before then.',
     },
-    needs: findEndpoint,
     handler: async ({ endpoint, overlap_hours: hours }, parts, caller) => {
-      await assertSetBy(endpoint, parts, caller)
       await countInHour(parts.redis, CHANGES, caller.client.id)
       const overlapMs = hours === undefined ? undefined : hours * 3_600_000
       const destination = destinationOf(caller.client.id, endpoint)
-      const secret = await rotateWebhookSecret(parts.registering, destination, overlapMs, caller.keyId)
+      const secret = await rotateWebhookSecret(parts.registering, destination, overlapMs, caller.by)
       return { data: { ...(await findEndpoint({ endpoint }, parts, caller)), secret } }
     },
   }),
@@ -249,15 +245,4 @@ function assertFilter(filter: readonly string[], aliases: readonly string[]): vo
 function assertHeaders(headers: Readonly<Record<string, string>>): void {
   const refusal = refusalOfHeaders(headers)
   if (refusal !== null) throw invalidParameter('headers', '(not repeated)', refusal)
-}
-
-/**
- * Secrets and headers are chosen by the key that set the endpoint: if it is revoked, the endpoint is suspended and loses both.
- * Filter, pause and expiry stay as they are, whichever key chose them. Throws `conflict`.
- */
-async function assertSetBy(endpoint: string, { registering }: ServedParts, { client, keyId }: Caller) {
-  const webhook = await readWebhook(registering.redis, registering.box, destinationOf(client.id, endpoint))
-  if (webhook?.setter != null && webhook.setter.keyId === keyId && !webhook.isSuspended) return
-  const message = `the endpoint '${endpoint}' was not set by this key: confirm its address first`
-  throw new ApiError('conflict', `${message}, with PUT ${ENDPOINTS}/${endpoint}`)
 }

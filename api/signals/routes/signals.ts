@@ -18,7 +18,7 @@ import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
 import type { Identity } from '#signals/clients/clients.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
 import { type Expired, readExpired } from '#signals/outbox/expiry.ts'
-import { accountFor, MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
+import { accountFor, MOST_ACCOUNTED, viewerOf } from '#signals/outbox/resend.ts'
 import {
   csvMedia,
   type Exchange,
@@ -61,10 +61,6 @@ export const formatOfRows = wordParameter('CSV answers the rows alone, without t
   'csv',
 ])
 
-const historyQuery = { ...pageParameters('Rows'), format: formatOfRows }
-
-type HistoryQuery = ValuesOf<typeof historyQuery>
-
 const seqParameter = (about: string) => wholeNumberParameter(about, 1, Number.MAX_SAFE_INTEGER, null)
 
 const endpointParameter: Parameter<string | null> = {
@@ -76,6 +72,10 @@ const endpointParameter: Parameter<string | null> = {
   parse: once(value => ({ value })),
   print: String,
 }
+
+const historyQuery = { ...pageParameters('Rows'), format: formatOfRows, endpoint: endpointParameter }
+
+type HistoryQuery = ValuesOf<typeof historyQuery>
 
 const accountQuery = {
   endpoint: endpointParameter,
@@ -115,6 +115,7 @@ export const LOG_ROUTES = routesOf('account', [
     query: historyQuery,
     formats: ['json', 'csv'],
     data: z.array(signal),
+    refusals: ['not_found'],
     example: { path: `${HISTORY}?limit=2&since=1` },
     handler: history,
   },
@@ -172,14 +173,15 @@ const LIVE = { basis: 'live' } as const
 /** The pull: stored bytes between brackets, sent in blocks. Signals that are fired meanwhile are in the next pull. */
 async function history(c: Exchange, parts: ServedParts, { client }: Identity): Promise<Response> {
   const query = parseQuery(historyQuery, queryOf(c))
-  const until = await newestVisible(parts.redis, client)
-  const rows = takeRows(readVisible(parts.redis, client, query.since, until), query.limit)
+  const viewer = await viewerOf(parts.redis, client, query.endpoint)
+  const until = await newestVisible(parts.redis, viewer)
+  const rows = takeRows(readVisible(parts.redis, viewer, query.since, until), query.limit)
   return query.format === 'csv'
     ? sendText(c, parts, csvText(rows), csvMedia(`signals-${client.id}-since-${query.since}`))
     : sendText(
         c,
         parts,
-        jsonText(c, rows, query, until, block => readExpired(parts.redis, client.id, block)),
+        jsonText(c, rows, query, until, block => readExpired(parts.redis, client.id, query.endpoint, block)),
         JSON_MEDIA,
       )
 }

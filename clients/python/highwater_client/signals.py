@@ -100,13 +100,15 @@ class Signals:
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
         return self._transport.send(method, path, body).json()["data"]
 
-    def signals(self, since: int = 0, *, poll: float | None = None, page: int = 1000) -> Iterator[dict[str, Any]]:
+    def signals(
+        self, since: int = 0, *, poll: float | None = None, page: int = 1000, endpoint: str | None = None
+    ) -> Iterator[dict[str, Any]]:
         """Every signal after the number `since`, ascending by `seq` and each once, whatever a webhook missed.
 
         It ends after the newest signal, or pulls again every `poll` seconds for ever, `page` signals per request. A new
         epoch means that the log was restored: everything after `since` is pulled again, and the signals that this
         iterator has passed are left out. `expired` names the endpoints that an entry was too old to be sent
-        to. If it raises, begin again after the last number that you processed. With `poll` it
+        to. With `endpoint`, only what that one is to be sent by its filter. If it raises, begin again after the last number that you processed. With `poll` it
         also calls check_seals() at first and every 12 minutes, on a thread: `seal_mismatch` is raised, any other error is a
         warning.
         """
@@ -116,7 +118,8 @@ class Signals:
         while True:
             now = self.head()["epoch"]
             epoch, last = now, last if epoch in (None, now) else since
-            path: str | None = f"/v1/signals/history?since={last}&limit={page}"
+            query = {"since": last, "limit": page, **({} if endpoint is None else {"endpoint": endpoint})}
+            path: str | None = f"/v1/signals/history?{urlencode(query)}"
             while path is not None:
                 page_of = self._transport.get(path)
                 answer = page_of.json()

@@ -24,6 +24,8 @@ export type SignalsOptions = CallOptions & {
   readonly since: number
   /** Looks for new signals again after so many seconds, until it is aborted. Without it the signals end with the log. */
   readonly everySeconds?: number
+  /** One of your endpoints: only what it is to be sent by its filter. */
+  readonly endpoint?: string
 }
 
 /** `expired` names the endpoints that an entry was not sent to because it was too old. A `flat` never expires. */
@@ -136,7 +138,12 @@ export class HighwaterSignals {
    * everything after `since` is pulled again, and what was not yielded before is yielded. If it looks again it also calls
    * `checkSeals()` at first and every 12 minutes, and throws `seal_mismatch`.
    */
-  async *signals({ since, everySeconds, ...options }: SignalsOptions): AsyncGenerator<PulledSignal, void> {
+  async *signals({
+    since,
+    everySeconds,
+    endpoint: of,
+    ...options
+  }: SignalsOptions): AsyncGenerator<PulledSignal, void> {
     const yielded = new Set<string>()
     let [last, epoch] = [since, '']
     this.#last = since
@@ -145,7 +152,7 @@ export class HighwaterSignals {
       const { data: head } = await this.head(options)
       if (head.epoch !== epoch) last = since
       epoch = head.epoch
-      for await (const signal of this.#after(last, head.seq, options)) {
+      for await (const signal of this.#after(last, head.seq, of, options)) {
         last = signal.seq
         if (yielded.has(signal.signal_id)) continue
         yielded.add(signal.signal_id)
@@ -208,8 +215,14 @@ export class HighwaterSignals {
     this.checkSeals(options).then(end, end)
   }
 
-  async *#after(last: number, newest: number, options: CallOptions): AsyncGenerator<PulledSignal, void> {
-    let path = last < newest ? `/v1/signals/history?since=${last}&limit=${PAGE}` : undefined
+  async *#after(
+    since: number,
+    newest: number,
+    endpoint: string | undefined,
+    options: CallOptions,
+  ): AsyncGenerator<PulledSignal, void> {
+    const query = queryOf({ since, limit: PAGE, endpoint })
+    let path = since < newest ? `/v1/signals/history${query}` : undefined
     while (path !== undefined) {
       const [{ data, meta, links }, text] = await this.#transport.readText<Wire.HistoryAnswer>(path, options)
       const texts = rowsOf(text)

@@ -8,11 +8,19 @@ import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { digestOf } from '#signals/clients/token.ts'
 import { createActionCopy, readActions, type SubjectState } from '#signals/operators/audit-log.ts'
+import { setSettings } from '#signals/outbox/webhooks.ts'
 import { EPOCH, OPERATOR_TOKENS, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { atEnd } from '../../support/ends.ts'
-import { operatorBrowser, operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
+import {
+  operatorBrowser,
+  operatorClient,
+  operatorParts,
+  setWebhook,
+  TOKEN,
+  testBox,
+} from '../../support/signals/operator.ts'
 import { addClient, meddledWith, seededBytes } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -494,7 +502,7 @@ test('the audit log is copied twice if a hundred copies are asked for while one 
   expect(copies).toBe(2)
 })
 
-test('a named token is named in the log, and once it is revoked it opens nothing, nor does its session after another token of its name', async () => {
+test('a named token is named in the log, and once it is revoked it opens nothing, nor does its session after another token of its name, and what its links set is named', async () => {
   const issued = await call('POST', '/ops/tokens', { name: 'jane' })
   const { token } = (issued.json as { data: { token: string } }).data
   expect((await call('POST', '/ops/tokens', { name: 'jane' })).status).toBe(409)
@@ -513,7 +521,10 @@ test('a named token is named in the log, and once it is revoked it opens nothing
     ...{ who: 'jane', action: 'halt', subject: 'birch', outcome: 'done' },
   })
   expect((await call('DELETE', '/ops/tokens/jame')).status).toBe(404)
-  expect((await call('DELETE', '/ops/tokens/jane')).status).toBe(200)
+  const { id: linked } = await addClient(redis, 'linked', ['alder'], seededBytes('linked'))
+  await setWebhook(redis, linked)
+  await setSettings(redis, testBox(), linked, { filter: ['alder'] }, { kind: 'link', id: 'jane' })
+  expect((await call('DELETE', '/ops/tokens/jane')).json).toMatchObject({ data: { endpoints: [linked] } })
   expect(await redis.keys('*session*')).toEqual([])
   await call('POST', '/ops/tokens', { name: 'jane' })
   expect((await asJane('GET', '/ops/status')).status).toBe(401)

@@ -6,7 +6,7 @@ import type { SignalsParts } from '#api/signals/exchange.ts'
 import { ACCOUNT_FORMS } from '#api/signals/page/forms.ts'
 import { VIEWS } from '#api/signals/page/views.ts'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
-import { suspendClient } from '#signals/clients/clients.ts'
+import { activateClient, suspendClient } from '#signals/clients/clients.ts'
 import { digestOf } from '#signals/clients/token.ts'
 import { drainDestination } from '#signals/delivery/deliver.ts'
 import { issueToken, listOperators, mainOperator, revokeToken } from '#signals/operators/tokens.ts'
@@ -108,6 +108,11 @@ test.each<readonly [what: string, begin: () => Promise<string>, end: (page: Page
     ({ clock }) => (clock.ms = HOUR_MS),
   ],
   ['a link whose account is suspended', () => linkOf(MAIN.name), () => suspendClient(redis, 'acme')],
+  [
+    'a link whose account was suspended and is active again',
+    () => linkOf(MAIN.name),
+    () => suspendClient(redis, 'acme').then(() => activateClient(redis, 'acme')),
+  ],
   ['a link of an operator whose token is revoked', () => linkOf('jane'), () => revokeToken(redis, 'jane')],
   [
     'a link of an operator with another token of the same name',

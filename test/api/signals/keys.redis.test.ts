@@ -45,13 +45,17 @@ test('a client has two live keys at the most, however many are issued at once or
   expect(await idsOf()).toHaveLength(2)
 })
 
-test('a key is refused from its end on as a revoked one is, stands in the list until it is revoked, and cannot end in the past', async () => {
+test('a key is refused from its end on as a revoked one is, stands in the list until it is revoked, takes no place of another nor keeps an older one from being confirmed, and cannot end in the past', async () => {
   const endMs = NOW_MS + 1_000
   const { id, token } = await issueKey(redis, 'acme', random, NOW_MS, endMs)
   expect(await authenticate(redis, token, endMs - 1)).toMatchObject({ keyId: id })
   expect(await authenticate(redis, token, endMs)).toBeNull()
   expect(await listKeys(redis, 'acme')).toMatchObject([{ id, expires_at: toIsoInstant(endMs) }])
-  expect(await revokeKey(redis, id)).toMatchObject({ client: 'acme' })
+  const [older, newer] = [await issue(), await issueKey(redis, 'acme', random, endMs, endMs + 1)]
+  await expect(issueKey(redis, 'acme', random, endMs)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(confirmKey(redis, older.id, endMs)).rejects.toMatchObject({ code: 'conflict' })
+  expect((await confirmKey(redis, older.id, endMs + 1)).retired.sort()).toEqual([id, newer.id].sort())
+  expect(await revokeKey(redis, older.id)).toMatchObject({ client: 'acme' })
   const past = issueKey(redis, 'acme', random, NOW_MS, NOW_MS)
   await expect(past).rejects.toMatchObject({ code: 'validation_error' })
 })
@@ -74,7 +78,7 @@ test('a rotation cannot be confirmed with the old key, also within one milliseco
   expect(await idsOf()).toEqual([old.id, id])
   await confirmKey(redis, id, NOW_MS)
   const again = await confirmKey(redis, id, NOW_MS + 60_000)
-  expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: null, suspended: [] })
+  expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: '', suspended: [] })
   expect(await listKeys(redis, 'acme')).toMatchObject([{ id, confirmed_at: '2026-11-21T00:00:05Z' }])
 })
 

@@ -5,9 +5,10 @@ import { commit, type NewSignal } from '#signals/log/commit.ts'
 import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
 import { readDelivery } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
+import { setSettings } from '#signals/outbox/webhooks.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
-import { addEndpoint, relayAll } from '../../support/signals/delivery.ts'
+import { addEndpoint, BOX, relayAll } from '../../support/signals/delivery.ts'
 import {
   addClient,
   commitMany,
@@ -191,6 +192,28 @@ test('a history names the entries of the page that expired, and at which endpoin
   const { data } = await envelopeOf(await get('/v1/signals/account?endpoint=backup'))
   expect(data).toMatchObject({ missing: [1, 2, 3], owed: [2], expired: [1, 3] })
   expect((await get('/v1/signals/account?endpoint=other')).status).toBe(404)
+})
+
+test('a history of an endpoint is what that one is sent by its filter, with its own tests and what expired there, and that of an endpoint that is not set is refused', async () => {
+  await reset(['alder', 'birch'])
+  for (const destination of ['acme', 'acme/backup'])
+    await addEndpoint(redis, destination, 'http://127.0.0.1:9/')
+  await setSettings(redis, BOX, 'acme/backup', { filter: ['birch'] })
+  for (const [i, alias] of ['alder', 'birch', 'birch', 'alder'].entries()) await fire(redis, `s${i}`, alias)
+  for (const destination of ['acme', 'acme/backup']) await fire(redis, destination, 'test', destination)
+  await relayAll(redis, () => NOW_MS)
+  for (const destination of ['acme', 'acme/backup']) {
+    const state = { ...(await readDelivery(redis, 3, destination)), status: 'expired' }
+    await redis.hset(outboxKey(3), destination, JSON.stringify(state))
+  }
+  const of = (endpoint: string) => `/v1/signals/history?endpoint=${endpoint}`
+  expect(await readPages(`${of('backup')}&limit=2`)).toEqual([[2, 3], [6]])
+  expect(await readPages(of('default'))).toEqual([[1, 2, 3, 4, 5]])
+  expect((await envelopeOf(await get(of('backup')))).meta.expired).toEqual([
+    { seq: 3, endpoints: ['backup'] },
+  ])
+  expect((await get(`${of('backup')}&format=csv`)).status).toBe(200)
+  expect((await get(of('other'))).status).toBe(404)
 })
 
 test('a history of nothing is an empty list, and a CSV of its header alone', async () => {

@@ -2,13 +2,14 @@
 import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { KEYED_ROUTES } from '#api/signals/routes.ts'
-import { issueKey } from '#signals/clients/api-keys.ts'
+import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { logAction, type SubjectState } from '#signals/operators/audit-log.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
 import { type DeliveryState, readDelivery } from '#signals/outbox/outbox.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import { disableWebhook, readWebhook, removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { PREFIX, registrationsKey } from '#signals/redis/keys.ts'
+import { readNotices } from '#signals/subscribers/notices.ts'
 import { BOX, delivered, failed, relayAll } from '../../support/signals/delivery.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
@@ -164,6 +165,28 @@ test('secrets and headers of an endpoint are chosen by the key that set it, so t
     data: { secret: expect.stringMatching(/^whsec_/), secrets: [{}, {}] },
   })
   expect(await setHeaders()).toMatchObject({ status: 200 })
+})
+
+test('the settings that a revoked key chose stay, are shown with who changed them last, and one notice names the endpoints that have some', async () => {
+  for (const name of ['default', 'backup', 'third']) await put(name)
+  const fresh = await issueKey(redis, 'acme', random, NOW_MS)
+  const patch = (name: string, change: object, key: string) =>
+    ask('PATCH', `/v1/endpoints/${name}`, change, key)
+  await patch('default', { filter: ['birch'] }, token)
+  await patch('backup', { expire_entries_after_s: 60 }, token)
+  await patch('backup', { paused: true }, fresh.token)
+  const shown = [
+    { endpoint: 'default', filter: ['birch'], set_by: keyId, settings_by: keyId },
+    { endpoint: 'backup', expire_entries_after_s: 60, paused: true, settings_by: fresh.id },
+    { endpoint: 'third', settings_by: null },
+  ]
+  expect((await ask('GET', '/v1/endpoints')).data).toMatchObject(shown)
+  await revokeKey(redis, keyId)
+  expect((await ask('GET', '/v1/endpoints', undefined, fresh.token)).data).toMatchObject(shown)
+  const notices = (await readNotices(redis, 'acme')).filter(({ event }) => event === 'key_revoked')
+  expect(notices).toMatchObject([
+    { endpoint: null, key_id: keyId, reason: expect.stringContaining(' stays: default, backup.') },
+  ])
 })
 
 test('a test, a resend and a change are refused beyond their number of an hour, and where nothing would be sent', async () => {

@@ -7,7 +7,7 @@ import { MOST_REGISTRATIONS, registerWebhook, type WebhookChange } from '#signal
 import { disableWebhook, enabledWebhooks, enableWebhook, readWebhook } from '#signals/outbox/webhooks.ts'
 import { HEAD, webhookKey } from '#signals/redis/keys.ts'
 import { createWebhookSecret, keyOfSecret } from '#signals/send/sign.ts'
-import { BOX, delivered, failed } from '../../support/signals/delivery.ts'
+import { BOX, byKey, delivered, failed } from '../../support/signals/delivery.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, registerParts, withKey } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
@@ -72,6 +72,7 @@ test('a registration that is acknowledged shows the secret once; afterwards host
     enabled: true,
     disabled_why: null,
     set_at: '2026-11-21T00:00:05.000Z',
+    set_by: keyId,
     set_by_key: keyId,
     failing_since: null,
     secrets: [{ expires_at: null }],
@@ -161,7 +162,9 @@ test('a webhook whose key is revoked is suspended with the reason, until a live 
   const confirmed = { enabled: true, disabled_why: null, set_by_key: fresh.id }
   expect(await stateFor(fresh.token)).toMatchObject(confirmed)
   expect(await enabledWebhooks(redis)).toEqual(['acme'])
-  expect(changes).toEqual([keyId, fresh.id].map(id => ({ destination: 'acme', change: 'set', keyId: id })))
+  expect(changes).toEqual(
+    [keyId, fresh.id].map(id => ({ destination: 'acme', change: 'set', by: { kind: 'key', id } })),
+  )
 })
 
 test('a webhook is suspended by the confirmation of another key, too, except if the new key set it before', async () => {
@@ -171,7 +174,7 @@ test('a webhook is suspended by the confirmation of another key, too, except if 
   const fresh = await second()
   expect(await confirm(fresh.token)).toMatchObject({ webhook_suspended: true })
   expect(await stateFor(fresh.token)).toMatchObject({ enabled: false, set_by_key: keyId })
-  expect(changes.at(-1)).toEqual({ destination: 'acme', change: 'suspended', keyId })
+  expect(changes.at(-1)).toEqual({ destination: 'acme', change: 'suspended', by: { kind: 'key', id: keyId } })
   await registerWith(fresh.token)
   const third = await second()
   await registerWith(third.token)
@@ -187,7 +190,7 @@ test('each endpoint that a revoked key set is suspended, and none that another k
       registerParts(redis, () => NOW_MS),
       destination,
       { url: URL, secret: null },
-      setter,
+      byKey(setter),
     )
   expect((await revokeKey(redis, keyId))?.suspended).toEqual(['acme', 'acme/b'])
   expect(await enabledWebhooks(redis)).toEqual(['acme/a'])

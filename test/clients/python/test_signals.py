@@ -54,12 +54,13 @@ class Pull(unittest.TestCase):
             return 200, {}, json.dumps({"data": data, "links": {}, "meta": meta}).encode()
 
         with Proxy(answer=answer) as proxy, mock.patch("time.sleep", lambda seconds: logs.pop(0)):
-            feed = Signals(proxy.url, KEY, seals=False).signals(poll=60)
+            feed = Signals(proxy.url, KEY, seals=False).signals(poll=60, endpoint="backup")
             got = [next(feed) for _ in range(5)]
         self.assertEqual([signal["seq"] for signal in got], [1, 2, 3, 7, 8])
         self.assertEqual([signal.get("expired") for signal in got], [None, None, ["backup"], None, None])
         self.assertEqual(
-            [path for path in proxy.paths if "since=0" in path][1:], ["/v1/signals/history?since=0&limit=1000"]
+            [path for path in proxy.paths if "since=0" in path][1:],
+            ["/v1/signals/history?since=0&limit=1000&endpoint=backup"],
         )
 
 

@@ -14,6 +14,6 @@ test('the types of the TypeScript client name the parameters and the answer of e
 test('a change of a published type is meant: the digest of the types is recorded here, and the change in the changelog', async () => {
   const { history, signals } = await clientTypes()
   expect(sha256(Buffer.from(history + signals))).toBe(
-    '8900feb7cde9d9ce1c3c6e6f72beb4d0a3cd6a62296c72ecac7e8bfe76849117',
+    'b0c9780ff4aba7d778981eb11e6e2d3563c23d8026a030657eb408100043790d',
   )
 })

@@ -12,6 +12,7 @@ import { type AlertKind, createAlerts, type SentAlert } from '#signals/alerts.ts
 import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
 import { noteDivergence } from '#signals/live/live-record.ts'
 import { createMetrics } from '#signals/metrics.ts'
+import { OPERATOR } from '#signals/outbox/setter.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { liveKey, SEAL_STATE, SEALS_OFF } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
@@ -203,17 +204,22 @@ test('an alert is raised once an hour for the same problem, with the number that
   ])
 })
 
-test('each change of a webhook raises an alert with the key that made it, however many other alerts the minute had', () => {
+test('each change of a webhook raises an alert with the key or the link that made it, and how it is undone, however many other alerts the minute had', () => {
   const { sent, alerts, kinds } = start()
   for (let i = 0; i < 30; i++) alerts.onEvent({ kind: 'exhausted', destination: `c${i}`, seq: i })
   sent.length = 0
-  for (let i = 0; i < 30; i++) alerts.onWebhook({ destination: 'acme', change: 'set', keyId: 'abcd1234' })
-  alerts.onWebhook({ destination: 'birch', change: 'set', keyId: null })
-  alerts.onWebhook({ destination: 'cedar', change: 'suspended', keyId: 'abcd1234' })
-  expect(kinds()).toEqual(Array.from({ length: 32 }, () => 'webhook_changed'))
+  const by = { kind: 'key', id: 'abcd1234' } as const
+  for (let i = 0; i < 30; i++) alerts.onWebhook({ destination: 'acme', change: 'set', by })
+  alerts.onWebhook({ destination: 'birch', change: 'set', by: OPERATOR })
+  alerts.onWebhook({ destination: 'cedar', change: 'suspended', by })
+  alerts.onWebhook({ destination: 'acme/b', change: 'set', by: { kind: 'link', id: 'jane' } })
+  expect(kinds()).toEqual(Array.from({ length: 33 }, () => 'webhook_changed'))
   expect(sent[0]?.message).toContain('highwater ops keys revoke abcd1234')
   expect(sent[30]?.message).toContain('through the operator interface')
   expect(sent[31]?.message).toContain('is suspended')
+  expect(sent[32]?.message).toMatch(
+    /by a link made by jane: .*clients suspend acme`.*webhook remove acme --endpoint b`/,
+  )
 })
 
 test('alerts are limited to twenty a minute, with the number of the others afterwards', () => {

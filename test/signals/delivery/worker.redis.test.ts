@@ -720,7 +720,7 @@ test('an endpoint with an expiry is sent all but entries that are too old, which
       owed: [],
       exhausted: [],
     })
-    expect(await readExpired(redis, 'acme', seen)).toEqual(
+    expect(await readExpired(redis, 'acme', null, seen)).toEqual(
       numbers.map(seq => ({ seq, endpoints: ['default'] })),
     )
     expiries += numbers.length

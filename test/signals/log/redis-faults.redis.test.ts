@@ -24,7 +24,8 @@ import {
 import { openLog } from '#signals/log/open-log.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
-import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/outbox/webhooks.ts'
+import { OPERATOR } from '#signals/outbox/setter.ts'
+import { disableWebhook, readWebhook, removeWebhook, rotateSecrets } from '#signals/outbox/webhooks.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
@@ -275,7 +276,7 @@ test('a Redis without memory refuses each transaction by that name, and changes 
   const before = await readWebhook(redis, BOX, 'acme')
   await withoutMemory(async () => {
     const changes = [
-      () => saveSecrets(redis, BOX, { ...before!, secrets: [] }),
+      () => rotateSecrets(redis, BOX, 'acme', OPERATOR, () => []),
       () => disableWebhook(redis, 'acme', 'by the operator'),
       () => removeWebhook(redis, 'acme'),
     ]

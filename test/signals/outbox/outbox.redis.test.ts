@@ -14,20 +14,22 @@ import {
   readOutbox,
   readSchedule,
 } from '#signals/outbox/outbox.ts'
+import { rekeyWebhooks } from '#signals/outbox/rekey.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
+import { OPERATOR } from '#signals/outbox/setter.ts'
 import { SOUND } from '#signals/outbox/webhook-condition.ts'
 import {
   disableWebhook,
   enableWebhook,
   readWebhook,
-  rekeyWebhooks,
   removeWebhook,
-  saveSecrets,
+  rotateSecrets,
   saveWebhook,
+  setSettings,
 } from '#signals/outbox/webhooks.ts'
 import { FLIGHT_PREFIX, waitingKey } from '#signals/redis/keys.ts'
 import { createSharedScript } from '#signals/redis/script.ts'
-import { addSubscriber, BOX, BY_OPERATOR, owedCount } from '../../support/signals/delivery.ts'
+import { addSubscriber, BOX, BY_OPERATOR, byKey, owedCount } from '../../support/signals/delivery.ts'
 import { seededBytes } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
@@ -146,18 +148,26 @@ test('a new signal is due at once, whatever time its client waits for', async ()
   expect(await dueAt(NOW + 5)).toEqual(['acme'])
 })
 
-test('what waits for a retry or a probe is due earlier by as much as the clock was set back', async () => {
-  const first = await firstOfEight()
-  const opened = { ...SOUND, breaker: { kind: 'open', probes: 0, probeAtMs: 90_000_000 } } as const
-  const moved = { condition: opened, lane: 'slow', disabledWhy: null, hurries: false } as const
-  await settle(redis, ME, first, { ...retried(first, 80_000_000), webhook: moved }, NOW, null)
-  await moveSchedules(redis, NOW - 80_000_000)
-  const probeAtMs = NOW + 10_000_000
-  expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'later', atMs: probeAtMs })
-  expect((await webhook()).condition).toEqual({ ...SOUND, breaker: { ...opened.breaker, probeAtMs } })
-  expect(await redis.zscore(waitingKey('acme'), '1')).toBe(String(NOW))
-  expect(await dueAt(probeAtMs)).toEqual(['acme'])
-})
+test.each([false, true])(
+  'what waits for a retry or a probe is due earlier by as much as the clock was set back (paused meanwhile: %s)',
+  async isPaused => {
+    const first = await firstOfEight()
+    const opened = { ...SOUND, breaker: { kind: 'open', probes: 0, probeAtMs: 90_000_000 } } as const
+    const moved = { condition: opened, lane: 'slow', disabledWhy: null, hurries: false } as const
+    await settle(redis, ME, first, { ...retried(first, 80_000_000), webhook: moved }, NOW, null)
+    if (isPaused) {
+      await setSettings(redis, BOX, 'acme', { isPaused })
+      expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'done' })
+    }
+    await moveSchedules(redis, NOW - 80_000_000)
+    if (isPaused) await setSettings(redis, BOX, 'acme', { isPaused: false })
+    const probeAtMs = NOW + 10_000_000
+    expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'later', atMs: probeAtMs })
+    expect((await webhook()).condition).toEqual({ ...SOUND, breaker: { ...opened.breaker, probeAtMs } })
+    expect(await redis.zscore(waitingKey('acme'), '1')).toBe(String(NOW))
+    expect(await dueAt(probeAtMs)).toEqual(['acme'])
+  },
+)
 
 test('the result of an attempt can be written again after a lost reply, and is recorded once', async () => {
   const due = await taken(1, 2)
@@ -188,7 +198,10 @@ const CHANGES: Readonly<Record<string, readonly [change: () => Promise<unknown>,
     async () => saveWebhook(redis, BOX, { ...(await webhook()), url: OTHER_URL }, BY_OPERATOR),
     'url',
   ],
-  'secrets that are rotated': [async () => saveSecrets(redis, BOX, await webhook()), 'secrets'],
+  'secrets that are rotated': [
+    () => rotateSecrets(redis, BOX, 'acme', OPERATOR, secrets => secrets),
+    'secrets',
+  ],
   'a webhook that is disabled': [() => disableWebhook(redis, 'acme', 'by the operator'), 'enabled'],
   'a webhook that is removed': [() => removeWebhook(redis, 'acme'), 'url'],
   'another key of the ring': [
@@ -203,7 +216,7 @@ const CHANGES: Readonly<Record<string, readonly [change: () => Promise<unknown>,
   'a revoked key that set the webhook': [
     async () => {
       const { id } = await issueKey(redis, 'acme', seededBytes('key'), NOW)
-      await saveWebhook(redis, BOX, await webhook(), { keyId: id, atMs: NOW })
+      await saveWebhook(redis, BOX, await webhook(), byKey(id))
       await revokeKey(redis, id)
     },
     'suspended',

@@ -10,19 +10,22 @@ import { readSignal } from '#signals/log/read-log.ts'
 import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { type RegisterParts, registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
+import { OPERATOR } from '#signals/outbox/setter.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import {
   enabledWebhooks,
   endpointsOf,
   readWebhook,
   removeWebhook,
+  type SetAt,
+  saveWebhook,
   setSettings,
 } from '#signals/outbox/webhooks.ts'
 import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
 import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { createSendSignal } from '#signals/send/send.ts'
 import { createWebhookSecret } from '#signals/send/sign.ts'
-import { BOX, relayAll, startTimer } from '../../support/signals/delivery.ts'
+import { BOX, byKey, relayAll, startTimer } from '../../support/signals/delivery.ts'
 import {
   acknowledge,
   type Received,
@@ -31,7 +34,7 @@ import {
   startReceiver,
 } from '../../support/signals/receiver.ts'
 import { createTestSender } from '../../support/signals/sender.ts'
-import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { addClient, beforeScripts, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { registerParts } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
@@ -142,24 +145,20 @@ test('a registration may bring its own secret, and a later one beside which the 
   expect(JSON.stringify([weak.message, weak.details])).not.toContain('whsec_short')
 })
 
-test('a refused registration gives the same answer for every address, and repeats none', async () => {
+test('a refused registration gives a client the same answer whatever is at an address, and repeats none', async () => {
   answer = (_, response) => {
     response.statusCode = 302
     response.setHeader('location', 'http://169.254.169.254/').end()
   }
   const urls = [
     receiver.urlOf('acme'), // answers a redirect
-    'http://127.0.0.1:1/token-of-mine', // nobody listens
-    'https://169.254.169.254/latest/meta-data', // private
+    'http://127.0.0.1:1024/token-of-mine', // nobody listens
     'https://nobody.invalid/',
-    'gopher://example.org/',
-    'no address at all',
-    `https://example.org/${'x'.repeat(3_000)}`,
   ]
   const refusals = new Set<string>()
   for (const url of urls) {
     await redis.del(registrationsKey('acme'))
-    const refusal = await refusalOf(registerWebhook(parts, 'acme', request(null, url), keyId))
+    const refusal = await refusalOf(registerWebhook(parts, 'acme', request(null, url), byKey(keyId)))
     refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
     expect(refusal.message).not.toContain(url)
   }
@@ -178,15 +177,88 @@ test('a refused registration shows the operator the result of the test, and repe
   expect(await whyRefused('http://127.0.0.1:1024/mine')).toMatch(
     /not acknowledged with 2xx.*: connect failed$/,
   )
-  expect(await whyRefused('https://169.254.169.254/')).toContain('its host is not a public address')
-  expect(await whyRefused('gopher://example.org/')).toContain('expected a URL that begins with https://')
 })
 
-test('a registration of an address that is refused writes no test', async () => {
-  const urls = ['https://169.254.169.254/', 'gopher://example.org/', 'no address at all']
-  for (const url of urls) await refuse(url)
-  await refusalOf(registerWebhook(parts, 'acme', request(null, 'https://10.0.0.1/'), keyId))
-  expect(await redis.hget(HEAD, 'seq')).toBeNull()
+test.each([
+  ['https://169.254.169.254/latest/meta-data', 'its host is not a public address'],
+  ['https://10.0.0.1/', 'its host is not a public address'],
+  ['gopher://example.org/mine', 'expected a URL that begins with https://'],
+  ['no address at all', 'a URL has no blanks'],
+  [`https://example.org/${'x'.repeat(3_000)}`, 'a URL has 2048 characters at the most'],
+  ['https://hooks.example.org/', 'a webhook secret is whsec_', 'whsec_weak'],
+])(
+  'a registration that cannot send a test says why, writes none, counts for no hour and repeats nothing: %s',
+  async (url, says, secret?: string) => {
+    const asked = request(secret ?? null, url)
+    for (const setter of [byKey(keyId), OPERATOR]) {
+      const { message, details } = await refusalOf(registerWebhook(parts, 'acme', asked, setter))
+      expect(message).toContain(says)
+      expect(JSON.stringify([message, details])).not.toContain(secret ?? url)
+    }
+    expect([await redis.hget(HEAD, 'seq'), await redis.exists(registrationsKey('acme'))]).toEqual([null, 0])
+  },
+)
+
+/** What others do to the endpoint before something is written of it, once. */
+function before(happens: () => Promise<unknown>): RegisterParts {
+  let isOver = false
+  const meddled = beforeScripts(redis, async () => {
+    if (isOver || (await redis.exists('{hw}:webhook:acme')) === 0) return
+    isOver = true
+    await happens()
+  })
+  return { ...parts, redis: meddled }
+}
+
+const setAgain = (by: SetAt, url = receiver.urlOf('moved')) =>
+  saveWebhook(
+    redis,
+    BOX,
+    { destination: 'acme', url, secrets: [{ text: 'of the move', expiresAtMs: null }] },
+    by,
+  )
+
+const textsOf = async () => (await readAcme())?.secrets.map(({ text }) => text)
+
+test('a rotation that meets a registration keeps its address and its secret, and is refused if the endpoint is another key’s by then', async () => {
+  await registerWebhook(parts, 'acme', request(), byKey(keyId))
+  const made = await rotateWebhookSecret(
+    before(() => setAgain(byKey(keyId))),
+    'acme',
+    undefined,
+    byKey(keyId),
+  )
+  expect([(await readAcme())?.url, await textsOf()]).toEqual([receiver.urlOf('moved'), [made, 'of the move']])
+  const fresh = await issueKey(redis, 'acme', seededBytes('fresh'), NOW_MS)
+  const byFresh = before(() => setAgain(byKey(fresh.id), receiver.urlOf('fresh')))
+  const refusal = await refusalOf(rotateWebhookSecret(byFresh, 'acme', undefined, byKey(keyId)))
+  expect(refusal).toMatchObject({ code: 'conflict', message: expect.stringContaining('confirm its address') })
+  expect([(await readAcme())?.url, await textsOf()]).toEqual([receiver.urlOf('fresh'), ['of the move']])
+  const headers = { authorization: 'Bearer of-mine' }
+  const refused = await refusalOf(setSettings(redis, BOX, 'acme', { headers }, byKey(keyId)))
+  expect([refused.code, (await readAcme())?.headers]).toEqual(['conflict', {}])
+})
+
+test.each<[what: string, change: () => Promise<unknown>]>([
+  ['a rotation', () => rotateWebhookSecret(parts, 'acme')],
+  [
+    'a change of headers',
+    () => setSettings(redis, BOX, 'acme', { headers: { tenant: 'mine' } }, byKey(keyId)),
+  ],
+  ['a removal', () => removeWebhook(redis, 'acme')],
+  ['another registration', () => setAgain(byKey(keyId))],
+  ['a revocation of the key that set it', () => revokeKey(redis, keyId)],
+])('a registration whose test meets %s is refused, and undoes nothing of it', async (_, change) => {
+  await registerWebhook(parts, 'acme', request(), byKey(keyId))
+  let after: unknown
+  const send: RegisterParts['send'] = async order => {
+    await change()
+    after = await redis.hgetall('{hw}:webhook:acme')
+    return parts.send(order)
+  }
+  const refusal = await refusalOf(registerWebhook({ ...parts, send }, 'acme', request()))
+  expect(refusal).toMatchObject({ code: 'conflict', message: expect.stringContaining('changed or removed') })
+  expect(await redis.hgetall('{hw}:webhook:acme')).toEqual(after)
 })
 
 test('a client has at most five endpoints, the default one included, each with a record, secrets and registration test of its own, and five registrations an hour for all together', async () => {
@@ -212,15 +284,16 @@ test('a client has at most five endpoints, the default one included, each with a
       code: 'validation_error',
     })
   for (const destination of [...others.slice(2), 'acme', 'acme/a', 'acme'])
-    await registerWebhook(parts, destination, request(), keyId)
-  expect(await refusalOf(registerWebhook(parts, 'acme/c', request(), keyId))).toMatchObject({
+    await registerWebhook(parts, destination, request(), byKey(keyId))
+  expect(await refusalOf(registerWebhook(parts, 'acme/c', request(), byKey(keyId)))).toMatchObject({
     code: 'rate_limited',
+    message: expect.stringMatching(/5 times an hour: try again in (60|59) minutes$/),
   })
 })
 
 test('the headers of an endpoint are sealed, sent with its test, kept at the same origin, and lost at another one and after a revocation', async () => {
   const headers = { authorization: 'Bearer of-the-gateway' }
-  const set = (more: object = {}) => registerWebhook(parts, 'acme', { ...request(), ...more }, keyId)
+  const set = (more: object = {}) => registerWebhook(parts, 'acme', { ...request(), ...more }, byKey(keyId))
   const kept = async () => (await readAcme())?.headers
   await set({ headers })
   await set()

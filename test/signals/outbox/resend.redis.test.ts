@@ -6,7 +6,7 @@ import { readAfter } from '#signals/log/read-log.ts'
 import { dueCounts, oweAgain, readAttempts, readDelivery } from '#signals/outbox/outbox.ts'
 import { accountFor, type ResendRange, resend } from '#signals/outbox/resend.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
-import { disableWebhook, enableWebhook, setSettings } from '#signals/outbox/webhooks.ts'
+import { disableWebhook, enableWebhook, removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import {
   type Answer,
@@ -28,7 +28,7 @@ async function fired(aliases: readonly string[], answer?: Answer) {
   const world = owingWorld(redis, answer)
   await world.more(...aliases)
   const replay = (from: number, more: Omit<ResendRange, 'from'> = {}): Promise<number> =>
-    resend(world.parts, 'acme', { from, ...more })
+    resend(world.parts, ['acme'], { from, ...more }).then(({ owed_again }) => owed_again)
   return { ...world, replay }
 }
 
@@ -54,7 +54,7 @@ test('a resend to an endpoint sends what its filter has and its own tests, each 
   await more('birch')
   for (const destination of ['acme', 'acme/backup']) await drain('slow', destination)
   const before = pairs().length
-  expect(await resend(parts, 'acme/backup', { from: 1 })).toBe(3)
+  expect(await resend(parts, ['acme/backup'], { from: 1 })).toEqual({ signals: 3, owed_again: 3 })
   expect(await drain()).toEqual({ kind: 'done' })
   await drain('slow', 'acme/backup')
   expect(pairs().slice(before)).toEqual([
@@ -64,14 +64,29 @@ test('a resend to an endpoint sends what its filter has and its own tests, each 
   ])
 })
 
-test('a resend of exhausted signals leaves out what was delivered', async () => {
-  const { drain, replay, pairs } = await fired(['alder', 'alder', 'alder'])
+test('a resend of exhausted signals has what was given up, and one of failed signals also what was withdrawn because the endpoint was disabled, and nothing that was withdrawn for another reason', async () => {
+  await entitleClient(redis, 'acme', { aliases: ['alder', 'birch'] }, '')
+  const { drain, replay, more, seqs } = await fired(['alder', 'alder'])
   await drain()
   const state = await readDelivery(redis, 2, 'acme')
   await redis.hset(outboxKey(2), 'acme', JSON.stringify({ ...state, status: 'exhausted' }))
-  expect(await replay(1, { only: 'exhausted' })).toBe(1)
+  await more('birch')
+  await setSettings(redis, BOX, 'acme', { filter: ['alder'] })
   await drain()
-  expect(pairs().slice(3)).toEqual([[2, 1]])
+  await setSettings(redis, BOX, 'acme', { filter: null })
+  await more('alder')
+  await disableWebhook(redis, 'acme', 'a test')
+  await drain()
+  await enableWebhook(redis, 'acme')
+  expect([await readDelivery(redis, 3, 'acme'), await readDelivery(redis, 4, 'acme')]).toMatchObject([
+    { status: 'withdrawn' },
+    { status: 'withdrawn', disabled: true },
+  ])
+  expect(await replay(1, { only: 'exhausted' })).toBe(1)
+  expect(await replay(1, { only: 'failed' })).toBe(1)
+  await drain()
+  expect(seqs()).toEqual([1, 2, 2, 4])
+  expect(await replay(1, { only: 'failed' })).toBe(0)
 })
 
 test('a resend from a number sends again what the client may see, in order, each with the number before it', async () => {
@@ -137,11 +152,22 @@ test('a resend leaves what the relay has not passed to the relay', async () => {
   expect(seqs()).toEqual([1])
 })
 
+test('a resend that would send one endpoint more than it may, or that only counts, owes nothing', async () => {
+  await addEndpoint(redis, 'acme/backup', 'http://127.0.0.1:9999/backup')
+  const { parts, drain } = await fired(['alder', 'alder'])
+  for (const destination of ['acme', 'acme/backup']) await drain('slow', destination)
+  const ask = (more: object) => resend(parts, ['acme', 'acme/backup'], { from: 1 }, more)
+  await expect(ask({ most: 1 })).rejects.toThrow('more than 1 signals match: give `to`')
+  expect(await ask({ isDryRun: true })).toEqual({ signals: 2, owed_again: 0 })
+  expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 1 })
+  expect(await ask({ most: 2 })).toEqual({ signals: 2, owed_again: 4 })
+})
+
 test('a resend of nothing makes no client due, and one of an unknown client is refused', async () => {
   const { replay } = await fired(['birch'])
   expect(await replay(1)).toBe(0)
   expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
-  await expect(resend({ redis, now: () => 0 }, 'nobody', { from: 1 })).rejects.toThrow(
+  await expect(resend({ redis, now: () => 0 }, ['nobody'], { from: 1 })).rejects.toThrow(
     "there is no client 'nobody'",
   )
 })
@@ -178,6 +204,20 @@ test('an account counts what was withdrawn among what is missing', async () => {
     withdrawn: [1],
     exhausted: [],
   })
+})
+
+test('an account counts what a removed endpoint acknowledged as delivered, and nothing else of it', async () => {
+  await addEndpoint(redis, 'acme/old', 'http://127.0.0.1:9999/old')
+  const { drain } = await fired(['alder', 'alder'])
+  await disableWebhook(redis, 'acme', 'a test')
+  await drain()
+  const state = await readDelivery(redis, 1, 'acme/old')
+  for (const [i, status] of ['delivered', 'exhausted'].entries())
+    await redis.hset(outboxKey(i + 1), 'acme/old', JSON.stringify({ ...state, status }))
+  const account = { entitled: 2, delivered: 1, missing: [2], withdrawn: [2] }
+  expect(await accountFor(redis, 'acme', 1, 2)).toMatchObject({ ...account, exhausted: [2] })
+  await removeWebhook(redis, 'acme/old')
+  expect(await accountFor(redis, 'acme', 1, 2)).toMatchObject({ ...account, exhausted: [] })
 })
 
 test('an entry that somebody has resent does not expire, and one that a restore owes again does', async () => {

@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
 import { setEmail } from '#signals/clients/clients.ts'
-import { disableWebhook, saveWebhook, setSettings } from '#signals/outbox/webhooks.ts'
+import { disableWebhook, type Settings, saveWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { NOTICES_OWED } from '#signals/redis/keys.ts'
 import { createMailer } from '#signals/send/mail.ts'
 import { readNotices, sendNotices } from '#signals/subscribers/notices.ts'
@@ -99,8 +99,17 @@ const disable = () => disableWebhook(redis, 'acme', MOVED).then(() => disableWeb
 async function revoke(): Promise<void> {
   const { id } = (await listKeys(redis, 'acme'))[0]! // addSubscriber has issued it
   const webhook = { url: 'https://hooks.example.org/T0KEN', secrets: [] }
-  const setter = { keyId: id, atMs: NOW_MS }
-  await saveWebhook(redis, deliveries.BOX, { destination: 'acme/backup', ...webhook }, setter)
+  await saveWebhook(redis, deliveries.BOX, { destination: 'acme/backup', ...webhook }, deliveries.byKey(id))
+  await revokeKey(redis, id)
+}
+
+/** Of a key that chose settings of an endpoint, and another one chose others after it. */
+async function revokeAfterSettings(): Promise<void> {
+  const { id } = (await listKeys(redis, 'acme'))[0]!
+  const set = (settings: Settings, by: string) =>
+    setSettings(redis, deliveries.BOX, 'acme/backup', settings, deliveries.byKey(by))
+  await set({ filter: ['alder'] }, id)
+  await set({ expireAfterS: 60 }, 'another1')
   await revokeKey(redis, id)
 }
 
@@ -124,6 +133,17 @@ test.each([
     revoke,
     ['endpoint_disabled', 'backup', KEY_ID, expect.stringContaining('revoked')],
     ['default'],
+  ],
+  [
+    'has settings of a key that is revoked',
+    revokeAfterSettings,
+    [
+      'key_revoked',
+      null,
+      KEY_ID,
+      expect.stringMatching(/ of these endpoints stays: backup\. Look at the filter/),
+    ],
+    ['backup', 'default'],
   ],
   [
     'has a key that ends',

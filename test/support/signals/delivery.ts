@@ -12,7 +12,8 @@ import { createLogReader } from '#signals/log/read-log.ts'
 import type { Destination } from '#signals/outbox/destination.ts'
 import { debtorsOf, relayOnce } from '#signals/outbox/relay.ts'
 import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/outbox/secret-box.ts'
-import { type Setter, saveWebhook } from '#signals/outbox/webhooks.ts'
+import { OPERATOR } from '#signals/outbox/setter.ts'
+import { type SetAt, saveWebhook } from '#signals/outbox/webhooks.ts'
 import { READY_PREFIX, waitingKey } from '#signals/redis/keys.ts'
 import type { Outcome } from '#signals/send/outcome.ts'
 import { WAITS } from '#signals/send/policy.ts'
@@ -32,7 +33,10 @@ export const owedCount = async (redis: Redis, client: string): Promise<number> =
   (await redis.zcard(`${READY_PREFIX}${client}`)) + (await redis.zcard(waitingKey(client)))
 
 /** The setter of webhooks for which it does not matter. */
-export const BY_OPERATOR: Setter = { keyId: null, atMs: NOW_MS }
+export const BY_OPERATOR: SetAt = { ...OPERATOR, atMs: NOW_MS }
+
+/** The setter with a key. */
+export const byKey = (id: string): SetAt => ({ kind: 'key', id, atMs: NOW_MS })
 
 /** An active client with an enabled webhook; gives its secret. */
 export async function addSubscriber(

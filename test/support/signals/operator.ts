@@ -8,6 +8,7 @@ import type { ServiceEnv } from '#api/service/exchange.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { saveWebhook } from '#signals/outbox/webhooks.ts'
 import { createWebhookSecret } from '#signals/send/sign.ts'
+import { BY_OPERATOR } from './delivery.ts'
 import { NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
 import { registerParts } from './signals-app.ts'
 
@@ -30,7 +31,7 @@ export async function setWebhook(
 ): Promise<string> {
   const text = createWebhookSecret(seededBytes('webhooks'))
   const secrets = [{ text, expiresAtMs: null }]
-  await saveWebhook(redis, box, { destination: client, url, secrets }, { keyId: null, atMs: NOW_MS })
+  await saveWebhook(redis, box, { destination: client, url, secrets }, BY_OPERATOR)
   return text
 }
 

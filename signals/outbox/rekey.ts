@@ -1,0 +1,72 @@
+// The sealed fields of all webhooks: whether SECRET_KEY opens them, and how they are sealed under its newest key.
+import type { Redis } from 'ioredis'
+import pMap from 'p-map'
+import { askRedis, scanKeys } from '../redis/connect.ts'
+import { WEBHOOK_PREFIX, webhookKey } from '../redis/keys.ts'
+import { tryAgain } from '../redis/script.ts'
+import type { Destination } from './destination.ts'
+import { SealError, type SecretBox } from './secret-box.ts'
+import { changeWebhook, readWebhook, removeWebhook, SEALED } from './webhooks.ts'
+
+const BLOCK = 500
+
+/** The destinations that have a webhook. */
+async function destinationsWithWebhook(redis: Redis): Promise<readonly string[]> {
+  const found = new Set<string>() // a scan may name a key twice
+  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) for (const key of keys) found.add(key)
+  return [...found].map(key => key.slice(WEBHOOK_PREFIX.length))
+}
+
+/** Replies of Redis that are waited for together. */
+const READS_AT_ONCE = 500
+
+/** Why SECRET_KEY does not open what is stored, with a destination that it concerns; null if it opens all. */
+export async function sealFault(redis: Redis, box: SecretBox): Promise<string | null> {
+  const faultOf = async (destination: Destination): Promise<string | null> => {
+    try {
+      await readWebhook(redis, box, destination)
+      return null
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error
+      return `the webhook of '${destination}' cannot be read: ${error.message}`
+    }
+  }
+  const faults = await pMap(await destinationsWithWebhook(redis), faultOf, { concurrency: READS_AT_ONCE })
+  return faults.find(fault => fault !== null) ?? null
+}
+
+/** What to do if a key of the ring is lost. */
+export const LOST_KEY =
+  'if that key is lost, `highwater ops rekey --remove-unreadable` removes such webhooks, and their clients set them again'
+
+/**
+ * Seals every webhook under the newest key of the ring; afterwards older keys can be dropped. Idempotent. Throws
+ * SealError if the ring lacks a key, unless webhooks that no key opens are removed.
+ */
+export async function rekeyWebhooks(redis: Redis, box: SecretBox, { removesUnreadable = false } = {}) {
+  const count = { sealed: 0, untouched: 0, removed: 0 }
+  for (const destination of await destinationsWithWebhook(redis))
+    try {
+      count[(await rekeyOne(redis, box, destination)) ? 'sealed' : 'untouched']++
+    } catch (error) {
+      if (!(removesUnreadable && error instanceof SealError)) throw error
+      await removeWebhook(redis, destination)
+      count.removed++
+    }
+  return count
+}
+
+const rekeyOne = (redis: Redis, box: SecretBox, destination: Destination): Promise<boolean> =>
+  tryAgain(`the webhook of '${destination}'`, async () => {
+    const was = await askRedis(() => redis.hmget(webhookKey(destination), ...SEALED))
+    if (was[0] === null || was[1] === null) return false
+    const texts = SEALED.flatMap((field, k) => (was[k] ? [{ field, text: was[k] }] : [])) // an earlier release has no headers
+    // Opened in any case: another key may have the id of the newest one.
+    const opened = texts.map(
+      ({ field, text }) => [field, box.open(text, { client: destination, field })] as const,
+    )
+    if (texts.every(({ text }) => box.isSealedByNewest(text))) return false
+    const read = Object.fromEntries(texts.map(({ field, text }) => [field, text]))
+    const fields = opened.map(([field, text]) => [field, box.seal(text, { client: destination, field })])
+    return (await changeWebhook(redis, destination, Object.fromEntries(fields), read)) === 'ok' || null
+  })
