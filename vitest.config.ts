@@ -15,9 +15,14 @@ const WEDGED_MS = 300_000
 /** How long an assertion is tried again: it ends a test that can no longer pass, and a busy machine never reaches it. */
 const PATIENCE_MS = 60_000
 
+/** A build on one thread starts none: that takes a second where the code of the tasks is loaded already. */
+const ONE_THREAD = ['--import', join(import.meta.dirname, 'test/support/runner/one-thread.ts')]
+
 /** What holds for every test, and for what the files of a run share. */
 const COMMON = {
   pool: 'forks',
+  isolate: false,
+  execArgv: ONE_THREAD,
   // Node loads them as it loads the product: nothing is transformed, and what was compiled is kept.
   experimental: { viteModuleRunner: false, nodeLoader: false },
   maxWorkers: WORKERS,
@@ -27,12 +32,9 @@ const COMMON = {
   setupFiles: ['./test/support/runner/end-file.ts'],
 } satisfies TestProjectInlineConfiguration['test']
 
-/** A build on one thread starts none: that takes a second where the code of the tasks is loaded already. */
-const ONE_THREAD = ['--import', join(import.meta.dirname, 'test/support/runner/one-thread.ts')]
-
 /** The modules under test keep no state, so one process imports them once for many files: half the time. */
-const project = (name: string, include: string[], exclude: string[] = [], isolate = false) => ({
-  test: { ...COMMON, name, include, exclude, isolate, execArgv: isolate ? [] : ONE_THREAD },
+const project = (name: string, include: string[], exclude: string[] = []) => ({
+  test: { ...COMMON, name, include, exclude },
 })
 
 /** Where a test publishes, serves or runs a whole: too slow for a check after every change. */
@@ -51,7 +53,7 @@ export default defineConfig({
       // On a real Redis, many of them: too slow for a check after every change.
       project('redis', ['test/**/*.redis.test.ts']),
       // Whole programs, real processes, real servers and whole builds.
-      project('system', ['test/system/**/*.test.ts'], [], true),
+      project('system', ['test/system/**/*.test.ts']),
     ],
   },
 })

@@ -79,14 +79,18 @@ const ALLOW = 'GET, HEAD, OPTIONS'
 /** TRACE and CONNECT cannot be sent from here; the server's own tests do. */
 const OTHER_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'PROPFIND', 'PURGE', 'X']
 
-const ACCEPTED_CODINGS = ['identity', 'br', 'gzip', 'zstd']
+const CODINGS = ['br', 'gzip', 'zstd']
 
-const WITHOUT_METHOD = KINDS.filter(({ method }) => method === undefined)
+/** Each coding of one published and one computed answer, and one after the other of the rest: the same code makes them. */
+const WITHOUT_METHOD = KINDS.filter(({ method }) => method === undefined).map((kind, i) => {
+  const isWhole = kind.path === '/v1/strategies/ash/stats' || kind.path === '/v1/export?risk_pct=0.013'
+  return { ...kind, codings: ['identity', ...(isWhole ? CODINGS : [CODINGS[i % CODINGS.length]!])] }
+})
 
 test.each(WITHOUT_METHOD)(
   'HEAD for $name has its headers, its length among them, and no body',
-  async kind => {
-    for (const coding of ACCEPTED_CODINGS) {
+  async ({ codings, ...kind }) => {
+    for (const coding of codings) {
       const got = await ask(apps, kind, { 'accept-encoding': coding })
       const head = await ask(apps, { ...kind, method: 'HEAD' }, { 'accept-encoding': coding })
       expect(head.status).toBe(kind.status)
@@ -167,7 +171,7 @@ test.each(KINDS)('$name may be read by pages of an allowed origin alone, without
   const plain = await ask(apps, kind)
   const body = await plain.text()
   expect(corsOf(plain)).toEqual([])
-  for (const origin of NOT_ALLOWED) {
+  for (const origin of kind === KINDS[0] ? NOT_ALLOWED : NOT_ALLOWED.slice(0, 2)) {
     const response = await ask(apps, kind, { origin })
     expect(response.status, origin).toBe(kind.status)
     expect(corsOf(response), origin).toEqual([])

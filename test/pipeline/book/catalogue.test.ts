@@ -117,11 +117,11 @@ test('a catalogue with parts of another form is refused with each of them', asyn
 })
 
 test('a catalogue with more strategies than the documents of a version can hold is refused for that alone', async () => {
-  const sized = (count: number) =>
-    problemsOf({ 'catalogue.yaml': `service: 1\nstrategies: [${'0, '.repeat(count)}]\n` })
-  const tooMany = `catalogue.yaml:2:13: strategies: expected ${MANY}, got a list`
-  expect(await sized(30_001)).toContain(tooMany)
-  expect(await sized(30_000)).not.toContain(tooMany)
+  const list = Array<number>(30_001).fill(0)
+  expect(await problemsOf({ 'catalogue.yaml': `service: 1\nstrategies: [${list}]\n` })).toContain(
+    `catalogue.yaml:2:13: strategies: expected ${MANY}, got a list`,
+  )
+  expect(catalogueShape.strategies.safeParse(list.slice(1)).success).toBe(true)
 })
 
 test('a catalogue with more aliases than one needs is refused before they are expanded', async () => {

@@ -115,14 +115,10 @@ export function memoryRedis() {
     const seq = Number.parseInt(from.replace('(', ''), 10)
     return from.startsWith('(') ? log.slice(seq, seq + 512) : log.slice(Math.max(0, seq - 1), seq)
   }
+  const xrevrange = async (...args: [key: string, from: string, to: string, of: 'COUNT', count: number]) =>
+    log.slice(-args[4]).toReversed()
   const commands = {
-    ...{
-      log,
-      xrange,
-      xrevrange: async () => log.toReversed(),
-      lrange: async () => [],
-      lindex: async () => null,
-    },
+    ...{ log, xrange, xrevrange, lrange: async () => [], lindex: async () => null },
     ...{ hgetall: async () => ({}), zadd: async () => 1, get: async () => null, multi: () => multi },
   }
   return commands as unknown as Redis & { readonly log: typeof log } // as far as it is used
