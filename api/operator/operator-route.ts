@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import type { Operator, Scope } from '#signals/operators/tokens.ts'
+import type { EndpointPlace } from '../service/endpoint-actions.ts'
 import {
   type Nothing,
   type PageRoute,
@@ -28,15 +29,11 @@ export type RouteCommand<Data = unknown> = {
 
 /** What the page shows, beside which it offers actions. */
 export type Place =
+  | EndpointPlace
   | 'clients'
   | 'client'
   | 'keys'
   | 'key'
-  | 'webhook'
-  | 'settings of a webhook'
-  | 'endpoints'
-  | 'delivery'
-  | 'given up'
   | 'live'
   | 'strategy'
   | 'any strategy'

@@ -56,6 +56,23 @@ export const deliveryQuery = {
   ...pageQuery,
 }
 
+/** Which signals are sent again; `number` is that of a query or of a body. */
+export const resendFields = <Seq extends z.ZodType<number>>(number: Seq) => ({
+  from: number.describe('the number of the first signal to send again, from 1'),
+  to: number
+    .optional()
+    .describe('the number of the last one, not below that of the first; the newest if it is not given'),
+  only: z
+    .enum(['all', 'exhausted'])
+    .default('all')
+    .describe('all, or exhausted for those that were given up'),
+  fired_from: deliveryQuery.fired_from,
+})
+
+/** For a schema of these fields. */
+export const isRange = ({ from, to = from }: { readonly from: number; readonly to?: number | undefined }) =>
+  to >= from
+
 /** The state of a delivery, beside its number and its recipient. */
 export const deliveryFields = {
   alias: text('The strategy.'),

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { getRoute, type Route } from '#core/contract/route.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import type { Client } from '#signals/clients/clients.ts'
+import type { EndpointPlace } from '../service/endpoint-actions.ts'
 import { type Exchange, queryOf, sendEnveloped } from '../service/exchange.ts'
 import {
   type Answer,
@@ -17,25 +18,16 @@ import type { ServedParts } from './exchange.ts'
 /** Who asks. `keyId` is null in a session that an operator's link began. */
 export type Caller = { readonly client: Client; readonly keyId: string | null }
 
-/** What the page shows, beside which it offers actions. */
-export type SubscriberPlace =
-  | 'new endpoint'
-  | 'endpoint'
-  | 'settings of an endpoint'
-  | 'deliveries'
-  | 'given up'
-  | 'delivery'
-
 type Handler = (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Response>
 
 export type KeyedRoute = Route<'key' | 'account', Handler> &
-  PageRoute<SubscriberPlace, ServedParts, Caller> & {
+  PageRoute<EndpointPlace, ServedParts, Caller> & {
     /** What the handler sends: the page shows it. */
     readonly act: (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Answer>
   }
 
 type Checked<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
-  SubscriberPlace,
+  EndpointPlace,
   ServedParts,
   Caller,
   Path,

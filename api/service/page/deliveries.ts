@@ -6,7 +6,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { barChart } from '#pages/charts/bar-chart.ts'
 import type { Day, Hour, ShownDelivery } from '#signals/views/recent.ts'
-import { inputOf, sentBy } from './forms.ts'
+import { inputOf, problemsOf, sentBy } from './inputs.ts'
 import { type Cell, duration, moment, type Piece, statusOf, type Texts, table, toned } from './layout.ts'
 import { fieldsOf } from './page-route.ts'
 
@@ -27,11 +27,13 @@ export async function searchDeliveries<Shape extends z.ZodRawShape, Row>(
 ) {
   const fields = fieldsOf(query)
   const filter = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) // as forms send them
-  const { rows, next, problem } = await found(async () => read(parseRequest(query, sentBy(fields, filter))))
+  const asked = async () => read(parseRequest(query, sentBy(fields, filter)))
+  const { rows, next, problem } = await found(asked)
+  const { byName: problems = {}, says = null } = problem === null ? {} : problemsOf(problem, fields)
   return {
-    ...{ filter, rows, problem },
+    ...{ filter, rows, problem: says },
     form: html`<form method="get" action="${path}" class="fields">
-${fields.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, filter[field.name], choices[field.name] ?? field.listed))}
+${fields.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, { values: filter, choices: choices[field.name], form: path, problems }))}
 <button class="quiet">Show</button></form>`,
     older:
       next === null
@@ -44,7 +46,7 @@ async function found<Row>(read: () => ReturnType<Search<z.ZodRawShape, Row>['rea
   try {
     return { ...(await read()), problem: null }
   } catch (error) {
-    if (error instanceof ApiError) return { rows: [], next: null, problem: error.message }
+    if (error instanceof ApiError) return { rows: [], next: null, problem: error }
     throw error
   }
 }

@@ -55,7 +55,7 @@ test('a key logs in to the page for subscribers, with a cookie of this site and 
   expect([stranger.status, stranger.headers.get('location')]).toEqual([303, '/account/login'])
   const { headers } = await page.logIn(acme.token)
   const [value = '', ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
-  expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=28800', 'Path=/account', 'SameSite=Strict'])
+  expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=115200', 'Path=/account', 'SameSite=Strict'])
   expect(value).not.toContain(acme.token)
   const behind = await page.post('/account/login', { token: acme.token }, { 'x-forwarded-proto': 'https' })
   expect(behind.headers.get('set-cookie')).toContain('; Secure')
@@ -158,7 +158,7 @@ test('a form without the token of its session, or from another site, changes not
   expect((await set({ csrf: (await (await loggedIn()).get('/account')).csrf })).status).toBe(403)
   expect((await set({ csrf }, { origin: 'https://evil.example.org' })).status).toBe(403)
   expect((await open().post('/account/endpoints/default/put', { csrf })).status).toBe(401)
-  expect((await page.get('/account')).text).toContain('None yet, so you pull.')
+  expect((await page.get('/account')).text).toContain('No endpoint yet')
 })
 
 const HOOK = 'https://hooks.example.org/token-of-mine'
@@ -166,11 +166,9 @@ const HOOK = 'https://hooks.example.org/token-of-mine'
 /** Sets an endpoint, for which the name is an input unless it is the first one. */
 async function setEndpoint(page: Page, endpoint: string, url = HOOK) {
   const { csrf } = await page.get('/account/endpoints')
-  if (endpoint === 'default') return page.post('/account/endpoints/default/put', { csrf, url })
-  const fields = { csrf, url, endpoint }
-  const sent = await page.post('/account/endpoints/-/put', fields)
-  expect([sent.status, sent.headers.get('location')]).toEqual([307, `/account/endpoints/${endpoint}/put`])
-  return page.post(`/account/endpoints/${endpoint}/put`, fields)
+  return endpoint === 'default'
+    ? page.post('/account/endpoints/default/put', { csrf, url })
+    : page.post('/account/endpoints/-/put', { csrf, url, endpoint })
 }
 
 /** Whatever is owed is acknowledged. */
@@ -198,7 +196,7 @@ test('a new subscriber sets an endpoint, tests it and reads that the test was de
   const [sent] = await deliverAll(page.clock)
   expect(sent?.url).toBe(HOOK)
   const shown = (await page.get(`${path}?${note}`)).text
-  for (const part of ['A test signal was fired', '>delivered<', 'delivered at 2026-11-21T', '"good">200<'])
+  for (const part of ['A test signal was fired', '>delivered<', '>delivered at <time', '"good">200<'])
     expect(shown).toContain(part)
   const state = (await page.get('/account')).text
   for (const part of ['"good">healthy<', '"good">none<', `hw_live_${acme.keyId}`, 'alder, birch'])
