@@ -38,6 +38,8 @@ ${snippets(
 that you processed. Process each <code>signal_id</code> once. After the first signal:</p>
 ${snippets('pull', pulls(facts), firstSignal(facts))}
 <h2>Before real money</h2>
+<p>An entry that comes late is another trade: an endpoint can let entries expire (<code>expire_entries_after_s</code>), which are then not pushed and stay in the
+pull. A <code>flat</code> never expires.</p>
 <p>Trade only <code>mode: "LIVE"</code> with <code>is_test: false</code>, and keep on disk which signals are done. <code>examples/receivers</code> of Highwater has complete receivers
 in Python and TypeScript that do all of this, and <code>docs/subscribing.md</code> explains sizes, retries and the change of a secret. The signals service has its
 own reference at ${facts.signals === null ? html`<code>/docs</code>` : html`<a href="${facts.signals}/docs">${facts.signals}/docs</a>`}.</p>

@@ -59,7 +59,7 @@ test('a new subscriber follows the link of an operator, sets an endpoint with th
   expect(violationsIn(complaints)).toEqual([])
 })
 
-test('no page for subscribers is wider than the window, on a screen and on a phone, where it is accessible and shows tables without scrolling', async () => {
+test('no page for subscribers is wider than the window or inaccessible, on a screen and on a phone, which shows tables without scrolling and a delivery in three lines', async () => {
   const { page } = await openLink(1280)
   await page.goto(`${url}/account/endpoints`)
   await photograph(page, 'account-first')
@@ -81,8 +81,12 @@ test('no page for subscribers is wider than the window, on a screen and on a pho
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
       const scrolls = '[...document.querySelectorAll(".scroll")].some(it => it.scrollWidth > it.clientWidth)'
       if (width === 390) expect([path, await page.evaluate(scrolls)]).toEqual([path, false])
-      if (width === 390) expect([path, await inaccessibleOn(page)]).toEqual([path, []])
       await photograph(page, `account${path}-${width}`)
+      expect([path, width, await inaccessibleOn(page)]).toEqual([path, width, []])
+      const tallest =
+        'Math.max(0, ...[...document.querySelectorAll(".short tr")].map(row => row.offsetHeight))'
+      if (width === 390)
+        expect([path, await page.evaluate(tallest)]).toEqual([path, expect.toSatisfy(height => height < 100)])
     }
   }
 })

@@ -51,6 +51,10 @@ async function found<Row>(read: () => ReturnType<Search<z.ZodRawShape, Row>['rea
   }
 }
 
+/** What is due has been so since a moment that says nothing. */
+export const dueAt = (at: string | null, nowMs: number): Cell =>
+  at !== null && Date.parse(at) <= nowMs ? 'now' : moment(at)
+
 /** A column to a millisecond, for the page of one signal. */
 export const PRECISE = 'Ended (UTC)'
 
@@ -76,13 +80,10 @@ export function deliveriesTable<Row extends Shown>(
     ...to,
     ['State', statusOf],
     ['', offer],
-    [
-      'Next attempt (UTC)',
-      ({ next_attempt_at: at }) => (at !== null && Date.parse(at) <= nowMs ? 'now' : moment(at)),
-    ],
+    ['Next attempt (UTC)', ({ next_attempt_at: at }) => (at === null ? '' : dueAt(at, nowMs))],
     ['Strategy', ({ alias }) => alias],
     ['#Attempts', ({ attempts }) => attempts],
-    ['#Latency', ({ latency_ms }) => duration(latency_ms)],
+    ['#Latency', ({ latency_ms: ms }) => (ms === null ? '' : duration(ms))],
     ['Fired (UTC)', ({ fired_at }) => moment(fired_at)],
     [PRECISE, ({ settled_at }) => moment(settled_at, true)],
   ]
@@ -91,6 +92,7 @@ export function deliveriesTable<Row extends Shown>(
     shown.map(([name]) => name),
     rows.map(row => shown.map(([, cell]) => cell(row))),
     empty,
+    'short',
   )
 }
 

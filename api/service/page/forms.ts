@@ -63,9 +63,11 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
     const kept = Object.entries(sent).filter(([name]) => fields.some(field => field.name === name))
     const asked = [...variables, ...fields].filter(({ name }) => inputs.includes(name))
     const look = inputs.length === 0 ? (tone ?? '') : 'quiet'
-    const all = asked.map(field =>
-      inputOf(field, { ...shown, choices: rules.choicesOf(session, route, field.name), form: to }),
-    )
+    const all = asked.map(field => {
+      const isNew = variables.includes(field) // it names what there is not yet
+      const choices = isNew ? undefined : rules.choicesOf(session, route, field.name)
+      return inputOf(field, { ...shown, choices, form: to })
+    })
     const content = html`${hidden(Object.fromEntries(kept))}${all}<button class="${look}">${button}</button>`
     return formTo(session, to, content, inputs.length === 0 ? '' : 'fields')
   }

@@ -24,7 +24,6 @@ const WORDS: Texts = {
   filter: 'strategies, all of them if none is chosen',
   headers: 'headers of your own',
   expire_entries_after_s: 'entries expire after seconds',
-  endpoint: 'name of the endpoint',
 }
 
 /** The field of a name in an address. */

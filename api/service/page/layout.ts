@@ -197,10 +197,15 @@ export type Cell = Piece | string | number
  * A table, or a sentence without rows. A wide table scrolls and can be reached with the keyboard; on a phone each row is a
  * list of its cells with their names. A `#` in front of a column marks numbers, a `~` long texts.
  */
-export const table = (columns: readonly string[], rows: readonly (readonly Cell[])[], empty: string) =>
+export const table = (
+  columns: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  empty: string,
+  look = '',
+) =>
   rows.length === 0
     ? html`<div class="scroll"><p class="empty">${prose(empty)}</p></div>`
-    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
+    : html`<div class="scroll ${look}" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
 
 const rowOf = (columns: readonly string[], row: readonly Cell[]): Piece =>
   html`<tr>${row.map((cell, i) => html`<td${classOf(columns[i]!)} data-name="${columnName(columns[i]!)}">${cell}</td>`)}</tr>

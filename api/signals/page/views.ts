@@ -14,6 +14,7 @@ import {
   attemptsTable,
   dayCharts,
   deliveriesTable,
+  dueAt,
   PRECISE,
   searchDeliveries,
 } from '../../service/page/deliveries.ts'
@@ -142,9 +143,7 @@ const endpointsTable = (endpoints: readonly Endpoint[], nowMs: number): Piece =>
       webhookWord(each),
       moment(each.last_success_at),
       each.failures,
-      each.next_attempt_at !== null && Date.parse(each.next_attempt_at) <= nowMs
-        ? 'now'
-        : moment(each.next_attempt_at),
+      dueAt(each.next_attempt_at, nowMs),
       each.owed,
     ]),
     'No endpoint yet, so nothing is pushed: set one on the tab Endpoints, or pull.',
@@ -230,7 +229,7 @@ function endpointPanel(session: Session, state: Endpoint): Piece {
   return html`<h2 id="${endpoint}">${endpoint} <span>${host}</span></h2>
 <div class="panel">${webhookWord(state)}, waiting: ${counted(owed, 'delivery')}, last success ${moment(last_success_at)}${
     failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} ${set_by_key === null ? 'without a key (by the operator, or after a login with a link)' : html`with the key <code>${set_by_key}</code>`}`}<br>
+  }${set_at === null ? '' : html`, set ${moment(set_at)} ${set_by_key === null ? 'without a key' : html`with the key <code>${set_by_key}</code>`}`}<br>
 <span class="dim">${lines.map(line => html`${line} `)}</span>
 ${offers(session, 'endpoint', { endpoint, paused: paused ? '' : 'yes' }, state)}
 <details><summary>Change it</summary>${offers(session, 'settings of an endpoint', { endpoint }, state)}</details></div>`

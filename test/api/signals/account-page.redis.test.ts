@@ -336,3 +336,34 @@ test('a header that is refused is asked for again by its own form, which changes
     expect(text).not.toContain('name="filter"')
   }
 })
+
+test('a wrong name of an endpoint is asked for again in its form, with what was typed and what is wrong beside it, in the words of the page', async () => {
+  const page = await loggedIn()
+  await setEndpoint(page, 'default')
+  const { text } = await setEndpoint(page, 'Not A Name')
+  expect(text).toMatch(/<h1 class="refusal">Test and add<.*Endpoint: expected 1 to 64 of a-z/s)
+  expect(text).toMatch(
+    /name="endpoint" value="Not A Name"[^>]*aria-describedby="([^"]+)" aria-invalid="true".*<small id="\1" class="bad">expected/s,
+  )
+  expect(text).toContain(`value="${HOOK}"`)
+  const { csrf } = await page.get('/account/endpoints')
+  const missing = (await page.post('/account/endpoints/nobodys/test', { csrf })).text
+  expect(missing).toContain('the tab Endpoints lists yours, and “Test and set” on the tab Endpoints sets one')
+  expect(missing).not.toContain('/v1/')
+})
+
+test('the login says that a session ended, a link that was used before ends none, and an address without a page has one that says so', async () => {
+  const used = await linkOf(MAIN.name)
+  const page = await loggedIn(used)
+  const again = await page.logIn(used)
+  expect(again.headers.get('location')).toBe('/account?note=still')
+  expect((await page.get('/account?note=still')).text).toContain(
+    'the link was used before. You are still logged in.',
+  )
+  const nope = await page.get('/account/nope')
+  expect([nope.status, nope.text]).toEqual([404, expect.stringContaining('there is no such page')])
+  await suspendClient(redis, 'acme')
+  const ended = await page.get('/account')
+  expect(ended.headers.get('location')).toBe('/account/login?ended')
+  expect((await page.get('/account/login?ended')).text).toContain('Your session ended: its key was revoked')
+})
