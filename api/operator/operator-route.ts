@@ -9,6 +9,7 @@ import {
   type PageRoute,
   type Sendable,
   type Typed,
+  type TypedField,
   typedAnswer,
 } from '../service/page/page-route.ts'
 import { type Handler, MOST_OPERATOR_BYTES } from './exchange.ts'
@@ -69,22 +70,17 @@ export type OperatorRoute = Route<'operator', Handler> &
     readonly subject: Subject | null
   }
 
-/** What is checked against the schemas of a route. */
-type Checked<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
   Place,
   OperatorParts,
   Operator,
   Path,
   Sent,
   Data
-> & { readonly command: RouteCommand<z.output<Data>> }
-
-type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Checked<
-  Path,
-  Sent,
-  Data
-> &
-  Omit<OperatorRoute, keyof Checked<Path, Sent, Data> | 'method' | 'scope' | 'subject' | 'group' | 'ask'>
+> & { readonly command: RouteCommand<z.output<Data>> } & Omit<
+    OperatorRoute,
+    TypedField | 'command' | 'method' | 'scope' | 'subject' | 'group' | 'ask'
+  >
 
 /** A route whose handler takes and answers what its schemas describe: the compiler checks it. */
 export function operatorRoute<

@@ -1,8 +1,7 @@
 // What is done to an endpoint, said once: for its client, with a key and on its page, and for an operator.
 
 import { ApiError } from '#core/contract/errors.ts'
-import type { Destination } from '#signals/outbox/destination.ts'
-import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
+import { DEFAULT_ENDPOINT, type Destination } from '#signals/outbox/destination.ts'
 import { type RegisterParts, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { removeWebhook } from '#signals/outbox/webhooks.ts'
 import type { Secret, Warning } from './page/page-route.ts'
@@ -49,16 +48,16 @@ export const SET = {
   } satisfies Secret,
 } as const
 
+const REMOVED =
+  'Nothing more is sent to it, and its address and secrets are deleted. The pull has every signal.'
+
 export const REMOVE = {
   method: 'DELETE',
   title: 'Remove an endpoint',
-  about: 'Nothing more is sent to it, and its address and secrets are deleted. The pull has every signal.',
+  about: REMOVED,
   form: {
     offers: [{ at: SETTINGS, button: 'Remove…', tone: 'stop' }],
-    warn: (asked: Target): Warning => [
-      `Remove ${nameOf(asked)}?`,
-      'Nothing more is sent to it, and its address and secrets are deleted. Every signal can still be pulled.',
-    ],
+    warn: (asked: Target): Warning => [`Remove ${nameOf(asked)}?`, REMOVED],
     done: 'The endpoint is removed.',
   },
 } as const

@@ -11,6 +11,7 @@ import {
   type PageRoute,
   type Sendable,
   type Typed,
+  type TypedField,
   typedAnswer,
 } from '../service/page/page-route.ts'
 import type { ServedParts } from './exchange.ts'
@@ -26,21 +27,15 @@ export type KeyedRoute = Route<'key' | 'account', Handler> &
     readonly act: (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Answer>
   }
 
-type Checked<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
   EndpointPlace,
   ServedParts,
   Caller,
   Path,
   Sent,
   Data
->
-
-type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Checked<
-  Path,
-  Sent,
-  Data
 > &
-  Omit<KeyedRoute, keyof Checked<Path, Sent, Data> | 'method' | 'ask' | 'act'> &
+  Omit<KeyedRoute, TypedField | 'method' | 'ask' | 'act'> &
   Partial<Pick<Route, 'method'>>
 
 /** The largest body: an endpoint with ten headers. */

@@ -92,7 +92,7 @@ export function deliveriesTable<Row extends Shown>(
     shown.map(([name]) => name),
     rows.map(row => shown.map(([, cell]) => cell(row))),
     empty,
-    'short',
+    'scroll short',
   )
 }
 

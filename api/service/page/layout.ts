@@ -201,11 +201,11 @@ export const table = (
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
   empty: string,
-  look = '',
+  look = 'scroll',
 ) =>
   rows.length === 0
     ? html`<div class="scroll"><p class="empty">${prose(empty)}</p></div>`
-    : html`<div class="scroll ${look}" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
+    : html`<div class="${look}" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
 
 const rowOf = (columns: readonly string[], row: readonly Cell[]): Piece =>
   html`<tr>${row.map((cell, i) => html`<td${classOf(columns[i]!)} data-name="${columnName(columns[i]!)}">${cell}</td>`)}</tr>

@@ -104,6 +104,8 @@ export type Typed<Place extends string, Parts, Who, Path extends string, Sent, D
   ) => Promise<Answer<ValueOf<Data>>>
 }
 
+export type TypedField = keyof Typed<string, never, never, string, Nothing, z.ZodType>
+
 /** Reads what a request, or a form in its place, asks for, and calls the handler with it. */
 export function typedAnswer<
   Place extends string,

@@ -149,18 +149,6 @@ test('a session on the page for subscribers ends with its logout, for a copy of 
     expect((await app.request(`${ORIGIN}/account`, { headers: { cookie } })).status).toBe(303)
 })
 
-test('a form without the token of its session, or from another site, changes nothing of an endpoint', async () => {
-  const page = await loggedIn()
-  const { csrf } = await page.get('/account/endpoints')
-  const set = (fields: Record<string, string>, headers = {}) =>
-    page.post('/account/endpoints/default/put', { url: 'https://example.org/in', ...fields }, headers)
-  expect((await set({})).status).toBe(403)
-  expect((await set({ csrf: (await (await loggedIn()).get('/account')).csrf })).status).toBe(403)
-  expect((await set({ csrf }, { origin: 'https://evil.example.org' })).status).toBe(403)
-  expect((await open().post('/account/endpoints/default/put', { csrf })).status).toBe(401)
-  expect((await page.get('/account')).text).toContain('No endpoint yet')
-})
-
 const HOOK = 'https://hooks.example.org/token-of-mine'
 
 /** Sets an endpoint, for which the name is an input unless it is the first one. */
