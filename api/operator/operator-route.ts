@@ -3,11 +3,13 @@ import type { z } from 'zod'
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import type { Operator, Scope } from '#signals/operators/tokens.ts'
+import type { EndpointPlace } from '../service/endpoint-actions.ts'
 import {
   type Nothing,
   type PageRoute,
   type Sendable,
   type Typed,
+  type TypedField,
   typedAnswer,
 } from '../service/page/page-route.ts'
 import { type Handler, MOST_OPERATOR_BYTES } from './exchange.ts'
@@ -28,15 +30,11 @@ export type RouteCommand<Data = unknown> = {
 
 /** What the page shows, beside which it offers actions. */
 export type Place =
+  | EndpointPlace
   | 'clients'
   | 'client'
   | 'keys'
   | 'key'
-  | 'webhook'
-  | 'settings of a webhook'
-  | 'endpoints'
-  | 'delivery'
-  | 'given up'
   | 'live'
   | 'strategy'
   | 'any strategy'
@@ -72,22 +70,17 @@ export type OperatorRoute = Route<'operator', Handler> &
     readonly subject: Subject | null
   }
 
-/** What is checked against the schemas of a route. */
-type Checked<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
   Place,
   OperatorParts,
   Operator,
   Path,
   Sent,
   Data
-> & { readonly command: RouteCommand<z.output<Data>> }
-
-type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Checked<
-  Path,
-  Sent,
-  Data
-> &
-  Omit<OperatorRoute, keyof Checked<Path, Sent, Data> | 'method' | 'scope' | 'subject' | 'group' | 'ask'>
+> & { readonly command: RouteCommand<z.output<Data>> } & Omit<
+    OperatorRoute,
+    TypedField | 'command' | 'method' | 'scope' | 'subject' | 'group' | 'ask'
+  >
 
 /** A route whose handler takes and answers what its schemas describe: the compiler checks it. */
 export function operatorRoute<

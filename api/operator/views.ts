@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { endpointName, endpointState } from '#core/contract/endpoint.ts'
 import { flag, list, named, number, text, textOrNull, word } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
-import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
 import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
 import { LANES } from '#signals/outbox/outbox.ts'
@@ -30,25 +29,23 @@ export const client = named('Client', {
   suspended: flag('True if it was active and the operator suspended it.'),
 })
 
+const { enabled, disabled_why, set_at, set_by, set_by_key, failing_since, paused, filter, owed, ...seen } =
+  endpointState.shape
+
 export const webhook = named('Webhook', {
   endpoint: ofEndpoint,
   url: z.string().optional().describe('In the answer about one client, not in lists.'),
   live_secrets: count.optional().describe('Secrets that sign now. Their text is never shown again.'),
-  enabled: webhookState.shape.enabled,
-  disabled_why: webhookState.shape.disabled_why,
-  set_at: webhookState.shape.set_at,
-  set_by: webhookState.shape.set_by,
-  set_by_key: webhookState.shape.set_by_key,
+  ...{ enabled, disabled_why, set_at, set_by, set_by_key },
   lane: word('Slow or failing receivers have a lane of their own, so that they delay no others.', LANES),
   breaker: word('`open`: only probed, with the newest signal.', ['closed', 'open']),
-  failing_since: webhookState.shape.failing_since,
-  paused: endpointState.shape.paused,
-  filter: endpointState.shape.filter,
-  header_names: endpointState.shape.header_names.optional(),
-  expire_entries_after_s: endpointState.shape.expire_entries_after_s,
-  settings_by: endpointState.shape.settings_by,
-  last_success_at: endpointState.shape.last_success_at,
-  owed: count.describe('Deliveries that are still to come.'),
+  ...{ failing_since, paused, filter, header_names: seen.header_names.optional() },
+  ...{
+    expire_entries_after_s: seen.expire_entries_after_s,
+    settings_by: seen.settings_by,
+    last_success_at: seen.last_success_at,
+    owed,
+  },
 })
 
 export type WebhookView = z.output<typeof webhook>

@@ -1,6 +1,7 @@
 // Deliveries as the operator and their client see them, and how they are searched.
 import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
+import { resendOnly } from '#core/contract/endpoint.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import {
   flag,
@@ -55,6 +56,20 @@ export const deliveryQuery = {
     .describe(`one of ${DELIVERY_STATUSES.join(', ')}`),
   ...pageQuery,
 }
+
+/** Which signals are sent again; `number` is that of a query or of a body. */
+export const resendFields = <Seq extends z.ZodType<number>>(number: Seq) => ({
+  from: number.describe('the number of the first signal to send again, from 1'),
+  to: number
+    .optional()
+    .describe('the number of the last one, not below that of the first; the newest if it is not given'),
+  only: resendOnly,
+  fired_from: deliveryQuery.fired_from,
+})
+
+/** For a schema of these fields. */
+export const isRange = ({ from, to = from }: { readonly from: number; readonly to?: number | undefined }) =>
+  to >= from
 
 /** The state of a delivery, beside its number and its recipient. */
 export const deliveryFields = {

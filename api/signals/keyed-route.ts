@@ -4,6 +4,7 @@ import { getRoute, type Route } from '#core/contract/route.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import type { Client, Identity } from '#signals/clients/clients.ts'
 import type { Setter } from '#signals/outbox/setter.ts'
+import type { EndpointPlace } from '../service/endpoint-actions.ts'
 import { type Exchange, queryOf, sendEnveloped } from '../service/exchange.ts'
 import {
   type Answer,
@@ -11,6 +12,7 @@ import {
   type PageRoute,
   type Sendable,
   type Typed,
+  type TypedField,
   typedAnswer,
 } from '../service/page/page-route.ts'
 import type { ServedParts } from './exchange.ts'
@@ -18,38 +20,23 @@ import type { ServedParts } from './exchange.ts'
 /** Who asks: with a key, or in a session that a key or an operator's link began. */
 export type Caller = { readonly client: Client; readonly by: Setter }
 
-/** What the page shows, beside which it offers actions. */
-export type SubscriberPlace =
-  | 'new endpoint'
-  | 'endpoint'
-  | 'settings of an endpoint'
-  | 'deliveries'
-  | 'given up'
-  | 'delivery'
-
 type Handler = (c: Exchange, parts: ServedParts, caller: Identity) => Promise<Response>
 
 export type KeyedRoute = Route<'key' | 'account', Handler> &
-  PageRoute<SubscriberPlace, ServedParts, Caller> & {
+  PageRoute<EndpointPlace, ServedParts, Caller> & {
     /** What the handler sends: the page shows it. */
     readonly act: (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Answer>
   }
 
-type Checked<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
-  SubscriberPlace,
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
+  EndpointPlace,
   ServedParts,
   Caller,
   Path,
   Sent,
   Data
->
-
-type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Checked<
-  Path,
-  Sent,
-  Data
 > &
-  Omit<KeyedRoute, keyof Checked<Path, Sent, Data> | 'method' | 'ask' | 'act'> &
+  Omit<KeyedRoute, TypedField | 'method' | 'ask' | 'act'> &
   Partial<Pick<Route, 'method'>>
 
 /** The largest body: an endpoint with ten headers. */

@@ -80,7 +80,7 @@ const NOTICES_PREFIX = `${PREFIX}:notices:`
 export const NOTICES_OWED = `${PREFIX}:notices-owed`
 
 /** Of a client; older ones are dropped. */
-const MOST_NOTICES = 100
+export const MOST_NOTICES = 100
 
 /**
  * Lua: `notify(destination, event, key_id, reason)` gives a client a notice of an endpoint, or, if the event begins with `key_`, of a

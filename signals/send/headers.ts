@@ -2,7 +2,7 @@
 
 export type OwnHeaders = Readonly<Record<string, string>>
 
-const MOST_HEADERS = 10
+export const MOST_HEADERS = 10
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/i
 

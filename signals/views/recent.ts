@@ -243,8 +243,12 @@ const acknowledgedIn = (rows: readonly DeliveryRow[]): Spread | null =>
   spreadOf(rows.filter(isMeasured).map(row => waitOf(row, row.state.settled_at!)))
 
 /** What was resent is left out: its second round shows when the operator ordered it. */
-const isMeasured = ({ state: { status, round, first_attempt_at, settled_at } }: DeliveryRow): boolean =>
-  status === 'delivered' && round === 1 && first_attempt_at !== null && settled_at !== null
+const isMeasured = ({ state }: DeliveryRow): boolean =>
+  state.status === 'delivered' &&
+  state.round === 1 &&
+  state.resent !== true && // never owed before
+  state.first_attempt_at !== null &&
+  state.settled_at !== null
 
 /** The clock of the process that fired may be slightly ahead of the worker's. */
 const waitOf = ({ firedAtMs }: DeliveryRow, endMs: number): number => Math.max(0, endMs - firedAtMs)

@@ -13,10 +13,18 @@ import { HTTP_LIMITS } from '#api/service/http-server.ts'
 import { MOST_KEYED_BYTES } from '#api/signals/keyed-route.ts'
 import { MOST_PROGRAM_BYTES } from '#api/signals/program/simulate.ts'
 import { MOST_WEBHOOK_BYTES } from '#api/signals/routes/client.ts'
+import { COUNTS, RESENDS } from '#api/signals/routes/deliveries.ts'
+import { CHANGES, TESTS } from '#api/signals/routes/endpoints.ts'
 import { SIGNALS_ROUTES, signalsDocument } from '#api/signals/routes.ts'
 import { SETTINGS } from '#cli/settings/environment.ts'
 import { TV_STATUSES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
 import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
+import { MOST_ENDPOINTS } from '#signals/outbox/destination.ts'
+import { MOST_REGISTRATIONS } from '#signals/outbox/register-webhook.ts'
+import { MOST_RESENT } from '#signals/outbox/resend.ts'
+import { MOST_NOTICES } from '#signals/redis/keys.ts'
+import { MOST_HEADERS } from '#signals/send/headers.ts'
+import { MOST_SESSIONS } from '#signals/subscribers/sessions.ts'
 import project from '../../package.json' with { type: 'json' }
 import { readChanged } from '../pipeline/book/book-folder.ts'
 import { BARS } from '../pipeline/book/program-book.ts'
@@ -157,9 +165,11 @@ const LIMITS = readPage('docs/limits.md')
 const OF_REQUESTS = {
   ...{ ...HTTP_LIMITS, ...LARGE_LIMITS, LONGEST_URL, BLOCK_BYTES },
   ...{ MOST_WEBHOOK_BYTES, MOST_KEYED_BYTES, MOST_PROGRAM_BYTES, MOST_OPERATOR_BYTES, MOST_WAITING_TOKENS },
+  ...{ MOST_ENDPOINTS, MOST_HEADERS, MOST_REGISTRATIONS, MOST_RESENT, MOST_SESSIONS, MOST_NOTICES },
+  ...{ CHANGES: CHANGES.most, TESTS: TESTS.most, RESENDS: RESENDS.most, COUNTS: COUNTS.most },
 }
 
-test('the page of limits has every limit of requests with the value of the code, and no other', () => {
+test('the page of limits has every limit of requests and of a client with the value of the code, and no other', () => {
   const rows = [...LIMITS.matchAll(/^\| [^|]+ \| (\d+)[^|]* \| `(\w+)` \|/gm)]
   const onPage = rows.map(([, value, name]) => [name, Number(value)])
   expect(onPage.sort()).toEqual(Object.entries(OF_REQUESTS).sort())

@@ -4,7 +4,13 @@ import { beforeEach, expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
 import { mainOperator } from '#signals/operators/tokens.ts'
 import { createLink } from '#signals/subscribers/sessions.ts'
-import { expectFitting, openBlank, photograph, violationsIn } from '../support/browser/shared-browser.ts'
+import {
+  expectFitting,
+  expectReadable,
+  openBlank,
+  photograph,
+  violationsIn,
+} from '../support/browser/shared-browser.ts'
 import { atEnd } from '../support/ends.ts'
 import { REAL_CLOCK, relayAll, startTestDelivery } from '../support/signals/delivery.ts'
 import { settleAs } from '../support/signals/operator-scene.ts'
@@ -56,7 +62,7 @@ test('a new subscriber follows the link of an operator, sets an endpoint with th
   expect(violationsIn(complaints)).toEqual([])
 })
 
-test('no page for subscribers is wider than the window, on a screen and on a phone, where it is accessible and shows tables without scrolling', async () => {
+test('no page for subscribers is wider than the window or inaccessible, on a screen and on a phone, which shows tables without scrolling and a delivery in three lines', async () => {
   const { page } = await openLink(1280)
   await page.goto(`${url}/account/endpoints`)
   await photograph(page, 'account-first')
@@ -73,6 +79,9 @@ test('no page for subscribers is wider than the window, on a screen and on a pho
   for (const path of ['', '/deliveries', '/deliveries/3', '/endpoints', '/notices']) {
     await page.goto(`${url}/account${path}`)
     await page.evaluate("document.querySelector('details')?.setAttribute('open', '')")
+    await expectReadable(page, `account${path}`, [[1280, 'light']])
     await expectFitting(page, `account${path}`)
+    const tallest = 'Math.max(0, ...[...document.querySelectorAll(".short tr")].map(row => row.offsetHeight))'
+    expect([path, await page.evaluate(tallest)]).toEqual([path, expect.toSatisfy(height => height < 100)])
   }
 })

@@ -6,8 +6,7 @@ import { deliveriesTable, PRECISE, searchDeliveries } from '../../service/page/d
 import type { Piece, Texts } from '../../service/page/layout.ts'
 import type { OperatorParts } from '../parts.ts'
 import { deliveriesQuery } from '../routes/signals.ts'
-import { offers, type Session } from './forms.ts'
-import { clientLink, signalLink } from './site.ts'
+import { clientLink, offers, type Session, signalLink } from './site.ts'
 
 export async function deliveriesPage(
   asked: Texts,

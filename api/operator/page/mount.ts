@@ -10,13 +10,13 @@ import { sessionsKey } from '#signals/redis/keys.ts'
 import type { Exchange, ServiceEnv } from '../../service/exchange.ts'
 import type { Piece } from '../../service/page/layout.ts'
 import { cookieOptions, createPage } from '../../service/page/mount.ts'
+import { variablesIn } from '../../service/page/page-route.ts'
 import { audited } from '../audited.ts'
 import { MOST_OPERATOR_BYTES, toRefusal } from '../exchange.ts'
 import type { WhoseToken } from '../guard.ts'
 import type { OperatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { OPERATOR_FORMS, type Session } from './forms.ts'
-import { OPERATOR_SITE, SCOPES, type Tab } from './site.ts'
+import { OPERATOR_FORMS, OPERATOR_SITE, SCOPES, type Session, type Tab } from './site.ts'
 import { VIEWS } from './views.ts'
 
 /** A working day. */
@@ -30,25 +30,16 @@ export const createOperatorPage = (parts: OperatorParts, whoseToken: WhoseToken)
     parts,
     forms: OPERATOR_FORMS,
     mostBytes: MOST_OPERATOR_BYTES,
-    views: Object.fromEntries(
-      Object.entries(VIEWS).map(([path, { content, ...view }]) => [
-        path,
-        {
-          ...view,
-          content: async (asked, session) =>
-            html`${await content(asked, parts, session)}${scopeLine(session, view.tab)}`,
-        },
-      ]),
-    ),
+    ...{ views: VIEWS, cookie: COOKIE, below: ({ tab }, session) => scopeLine(session, tab) },
     toRefusal: error => toRefusal(error, parts.onError),
     logIn: (c, given) => logIn(c, given, parts, whoseToken),
     readSession: c => readSession(c, parts),
     end: async (c, { csrf, who }) => {
       await askRedis(() => parts.redis.zrem(sessionsKey(who.digest), csrf))
-      setCookie(c, COOKIE, '', { ...cookieOptions(c, OPERATOR_SITE), maxAge: 0 })
+      setCookie(c, COOKIE, '', cookieOptions(c, OPERATOR_SITE, 0))
     },
     act: (c, route, sent, { who }) =>
-      audited({ who, route, path: c.req.param(), sent }, parts, () => route.handler(c, parts, who)),
+      audited({ who, route, path: variablesIn(c), sent }, parts, () => route.handler(c, parts, who)),
     mayConfirm: async (c, { scope }, { who }) => {
       const client = c.req.param('client')
       const may = mayUse(who, scope)
@@ -59,8 +50,8 @@ export const createOperatorPage = (parts: OperatorParts, whoseToken: WhoseToken)
   })
 
 /** What a token may not do is said, and not offered. */
-function scopeLine({ who }: Session, tab: Tab): Piece | string {
-  const scope = SCOPES[tab]
+function scopeLine({ who }: Session, tab: string): Piece | string {
+  const scope = SCOPES[tab as Tab] // views have no others
   if (mayUse(who, scope)) return ''
   return html`<p class="panel dim">The actions of this page need a token with the scope <code>${scope}</code>: yours has ${who.scopes.join(', ')}.</p>`
 }
@@ -79,7 +70,7 @@ async function logIn(
   const sessions = sessionsKey(who.digest)
   const kept = redis.multi().zremrangebyscore(sessions, 0, clock.now()).zadd(sessions, endsMs, csrf)
   await askRedis(() => kept.expire(sessions, SESSION_SECONDS).exec())
-  const options = { ...cookieOptions(c, OPERATOR_SITE), maxAge: SESSION_SECONDS }
+  const options = cookieOptions(c, OPERATOR_SITE, SESSION_SECONDS)
   await setSignedCookie(c, COOKIE, `${endsMs}.${csrf}.${who.name}`, token, options)
   return null
 }

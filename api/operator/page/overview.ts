@@ -24,8 +24,7 @@ import {
   webhookWord,
 } from '../../service/page/layout.ts'
 import type { OperatorParts } from '../parts.ts'
-import { offers, type Session } from './forms.ts'
-import { clientLink, signalLink } from './site.ts'
+import { clientLink, offers, type Session, signalLink } from './site.ts'
 
 export async function overviewPage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
   const nowMs = parts.clock.now()

@@ -37,6 +37,7 @@ import {
   toned,
   webhookWord,
 } from '../../service/page/layout.ts'
+import type { View } from '../../service/page/mount.ts'
 import type { OperatorParts } from '../parts.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
 import { actionsQuery, actionWords } from '../routes/operators.ts'
@@ -44,19 +45,10 @@ import { findSignal, signalsQuery } from '../routes/signals.ts'
 import { readAddress } from '../routes/webhooks.ts'
 import type { WebhookView } from '../views.ts'
 import { columnsOf, deliveriesPage, hiddenOf, resendGivenUp } from './deliveries.ts'
-import { offers, type Session } from './forms.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
-import { clientLink, signalLink, type Tab } from './site.ts'
+import { clientLink, offers, type Session, signalLink } from './site.ts'
 
-export type View = {
-  readonly tab: Tab
-  /** What its address names, if the title does not name it by the variable alone. */
-  readonly names?: string
-  /** `asked` has the variables of the address and the fields of the query. */
-  readonly content: (asked: Texts, parts: OperatorParts, session: Session) => Promise<Piece>
-}
-
-export const VIEWS: Readonly<Record<string, View>> = {
+export const VIEWS: Readonly<Record<string, View<OperatorParts, Session>>> = {
   '/ops': { tab: 'Overview', content: overviewPage },
   '/ops/view/clients': { tab: 'Clients', content: clientsPage },
   '/ops/view/clients/:client': { tab: 'Clients', content: clientPage },
@@ -102,11 +94,10 @@ async function clientPage({ client: id = '' }: Texts, parts: OperatorParts, sess
   const { keys, webhook, endpoints, other_webhooks: others, latency, deliveries } = client
   const day = await readHours(parts.redis, nowMs, id)
   const live = keys.filter(({ expires_at }) => expires_at === null || Date.parse(expires_at) > nowMs)
-  const entitled = { client: id, aliases: client.aliases.join(', '), program: client.program ? 'yes' : '' }
   return html`<h1>${id} <span>${client.tier}</span></h1>
 <div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
 entitled to ${entitlements(client, session.served)}
-${offers(session, 'client', entitled, client)}</div>
+${offers(session, 'client', { client: id }, client)}</div>
 <h2>Keys</h2>
 ${table(
   ['Key', '', 'Last used (UTC)', 'Confirmed (UTC)', 'Made (UTC)'],
@@ -123,7 +114,7 @@ ${live.length < MOST_LIVE_KEYS ? offers(session, 'keys', { client: id }) : html`
 <h2>Webhook</h2>
 ${await webhookPanel(session, id, DEFAULT_ENDPOINT, webhook, parts)}
 ${await Promise.all(others.map(async each => html`<h2>Endpoint ${each.endpoint}</h2>${await webhookPanel(session, id, each.endpoint, each, parts)}`))}
-${webhook === null || endpoints.length >= MOST_ENDPOINTS ? '' : section('Add an endpoint', offers(session, 'endpoints', { client: id, endpoint: `endpoint-${endpoints.length + 1}` }))}
+${webhook === null || endpoints.length >= MOST_ENDPOINTS ? '' : section('Add an endpoint', offers(session, 'new endpoint', { client: id }))}
 <h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${counted(latency.deliveries, 'delivery')}, from the log on</span>`}</h2>
 ${latencyTable(latency)}
 <h2>Deliveries of the last 24 hours</h2>
@@ -163,15 +154,16 @@ async function webhookPanel(
   parts: OperatorParts,
 ): Promise<Piece> {
   const given = { client, endpoint }
-  const settings = offers(session, 'settings of a webhook', given, { isSet: webhook !== null })
-  if (webhook === null) return html`<div class="panel">None, so the client pulls.${settings}</div>`
+  if (webhook === null)
+    return html`<div class="panel">None, so the client pulls.${offers(session, 'first endpoint', given)}</div>`
+  const settings = offers(session, 'settings of an endpoint', given)
   const address = await readAddress(destinationOf(client, endpoint), parts).catch(nullIfSealed)
   const { filter, lane, owed, failing_since, set_at, set_by, settings_by, disabled_why } = webhook
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
 ${webhookWord(webhook)}${lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(owed, 'delivery')}${
     failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
   }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
-${offers(session, 'webhook', given, webhook)}${resendGivenUp(session, client, endpoint)}
+${offers(session, 'range', given)}${offers(session, 'endpoint', given, webhook)}${resendGivenUp(session, client, endpoint)}
 ${settings === '' ? '' : html`<details><summary>Change it</summary>${settings}</details>`}</div>`
 }
 

@@ -34,6 +34,8 @@ const email = z
   .string()
   .max(254)
   .refine(text => text === '' || z.email().safeParse(text).success)
+  .nullable()
+  .describe('an address for notices, such as alerts@example.org; none if empty')
 
 export const clientRequest = request('ClientRequest', {
   id: idText.describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
@@ -41,12 +43,8 @@ export const clientRequest = request('ClientRequest', {
     .default('standard')
     .describe('the name of the subscription: 1 to 64 of a-z, 0-9, - and _, such as standard'),
   aliases,
-  email: email.default('').describe('an address for notices, such as alerts@example.org; none if empty'),
+  email: email.default(null),
   activate: z.boolean().default(false).describe('true or false: whether the account is active at once'),
-})
-
-const contactRequest = request('ContactRequest', {
-  email: email.describe('an address for notices, such as alerts@example.org; none if empty'),
 })
 
 const entitlementRequest = request('EntitlementRequest', {
@@ -57,6 +55,7 @@ const entitlementRequest = request('EntitlementRequest', {
     .boolean()
     .optional()
     .describe('true or false: whether the client may use the accumulation program'),
+  email: email.optional(),
 })
 
 const changedClient = named('ChangedClient', {
@@ -121,7 +120,7 @@ export const CLIENT_ROUTES = [
     example: { path: '/ops/clients', body: { id: 'new-client', aliases: ['alder'] } },
     command: { usage: 'clients add <id>' },
     form: {
-      offers: [{ at: 'clients', button: 'Add', hasInputs: true }],
+      offers: [{ at: 'clients', button: 'Add', inputs: ['id', 'tier', 'aliases', 'email', 'activate'] }],
       next: ({ id }) => `/ops/view/clients/${id}`,
       done: 'The client is added. It needs a key to pull, or a webhook.',
     },
@@ -210,42 +209,26 @@ export const CLIENT_ROUTES = [
     handler: async ({ client }, { redis }) => ({ data: await suspendClient(redis, client) }),
   }),
   clientAction({
-    id: 'contact',
-    path: `${CLIENT}/contact`,
-    title: 'Set where the notices of a client are mailed',
-    about:
-      'Notices say that an endpoint fails or is disabled, or that a key ends. They are mailed if the service has a mail server ' +
-      '(`SMTP_URL`).',
-    body: contactRequest,
-    data: client,
-    example: { path: `${NEW}/contact`, body: { email: 'alerts@example.org' } },
-    command: { usage: 'clients set <client>' },
-    form: {
-      offers: [{ at: 'client', button: 'Set the address', hasInputs: true }],
-      done: 'The address for notices is set.',
-    },
-    handler: async ({ client, email }, { redis }) => ({ data: await setEmail(redis, client, email || null) }),
-  }),
-  clientAction({
     id: 'entitle',
     path: `${CLIENT}/entitlements`,
-    title: 'Change what a client may see',
+    title: 'Change what a client may see, and where its notices are mailed',
     about:
       '`aliases` replaces the list, `add` and `remove` change it; what is left out stays as it is. An ' +
-      'alias that no strategy has is taken with a warning, because it may be published tomorrow.',
+      'alias that no strategy has is taken with a warning, because it may be published tomorrow. Notices (an endpoint fails or is ' +
+      'disabled, a key ends) are mailed to `email` if the service has a mail server.',
     body: entitlementRequest,
     data: changedClient,
     refusals: ['conflict'],
     example: { path: `${NEW}/entitlements`, body: { add: ['birch'] } },
     command: { usage: 'clients entitle <client>', options: { aliases: 'set' } },
     form: {
-      offers: [{ at: 'client', button: 'Save', hasInputs: true }],
-      hides: ['add', 'remove'],
-      done: 'Its entitlements are changed, from the next signal on.',
+      offers: [{ at: 'client', button: 'Save', inputs: ['aliases', 'program', 'email'] }],
+      done: 'What it may see is changed, from the next signal on, and so is its address for notices.',
     },
-    handler: async ({ client, ...change }, { redis, programAlias, aliases: served }) => {
+    handler: async ({ client, email, ...change }, { redis, programAlias, aliases: served }) => {
       const { aliases = [], add = [] } = change
-      const changed = await entitleClient(redis, client, change, programAlias())
+      const entitled = await entitleClient(redis, client, change, programAlias())
+      const changed = email === undefined ? entitled : await setEmail(redis, client, email || null)
       return { data: { ...changed, ...warningOf([...aliases, ...add], served()) } }
     },
   }),

@@ -57,8 +57,13 @@ export const FIRE_ROUTE: OperatorRoute = {
   },
   command: { usage: 'fire <file>', fields: ['by_hand'] },
   form: {
-    offers: [{ at: 'signals', button: 'Fire…', hasInputs: true }],
-    hides: ['is_test', 'implied_leverage'],
+    offers: [
+      {
+        at: 'signals',
+        button: 'Fire…',
+        inputs: 'signal_id alias action signal_price stop base_risk_pct timestamp mode by_hand'.split(' '),
+      },
+    ],
     // Those of the first look, so that a fire whose answer was lost is repeated as it was.
     makes: {
       signal_id: ({ random }) => `by-hand-${Buffer.from(random(8)).toString('hex')}`,

@@ -57,7 +57,7 @@ export const LIVE_ROUTES = [
       offers: [
         { at: 'live', button: 'Halt all…', tone: 'stop', when: { isHalted: false } },
         { at: 'strategy', button: 'Halt', tone: 'stop', when: { isHalted: false } },
-        { at: 'any strategy', button: 'Halt', hasInputs: true },
+        { at: 'any strategy', button: 'Halt', inputs: ['alias', 'why'] },
       ],
       warn: ({ alias, why }) => (alias !== EVERY_ALIAS && why !== '' ? null : warningOf(alias)),
       asks: 'why',

@@ -95,7 +95,7 @@ export const OPERATOR_ACCOUNT_ROUTES = [
       usage: 'tokens add <name>',
       prints: ({ name, token }) => `token of ${name}, shown this once:\n${token}`,
     },
-    form: { offers: [{ at: 'tokens', button: 'Issue', hasInputs: true }], below: '/audit' },
+    form: { offers: [{ at: 'tokens', button: 'Issue', inputs: ['name', 'scopes'] }], below: '/audit' },
     secret: {
       field: 'token',
       title: 'A new operator token',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RESENT, resendOnly, rotationRequest, testFired } from '#core/contract/endpoint.ts'
+import { RESENT, rotationRequest, testFired } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
 import { findClient } from '#signals/clients/clients.ts'
@@ -10,14 +10,26 @@ import {
   type Destination,
   destinationOf,
 } from '#signals/outbox/destination.ts'
-import { registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
+import { registerWebhook } from '#signals/outbox/register-webhook.ts'
 import { resend } from '#signals/outbox/resend.ts'
 import { OPERATOR } from '#signals/outbox/setter.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
-import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/outbox/webhooks.ts'
+import { disableWebhook, enableWebhook, readWebhook } from '#signals/outbox/webhooks.ts'
 import { liveSecrets } from '#signals/send/sign.ts'
 import { readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
-import { count, seqText } from '../../service/deliveries.ts'
+import { count, isRange, resendFields, seqText } from '../../service/deliveries.ts'
+import {
+  assertEnabled,
+  nameOf,
+  REMOVE,
+  RESEND,
+  ROTATE,
+  removeEndpoint,
+  resendWarning,
+  rotateSecret,
+  SET,
+  TEST,
+} from '../../service/endpoint-actions.ts'
 import type { Warning } from '../../service/page/page-route.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -43,16 +55,7 @@ const disableRequest = request('DisableRequest', {
 
 const rotation = request('OperatorRotationRequest', { ...rotationRequest.shape, endpoint })
 
-const replayQuery = z
-  .strictObject({
-    from: seqText.describe('the number of the first signal to send again, from 1'),
-    to: seqText
-      .optional()
-      .describe('the number of the last one, not below that of the first; the newest if it is not given'),
-    only: resendOnly,
-    endpoint,
-  })
-  .refine(({ from, to = from }) => to >= from, { path: ['to'] })
+const replayQuery = z.strictObject({ ...resendFields(seqText), endpoint }).refine(isRange, { path: ['to'] })
 
 const setWebhook = named('SetWebhook', {
   webhook: webhook.describe('Its state now.'),
@@ -78,14 +81,9 @@ export const WEBHOOK_ROUTES = [
     handler: async (asked, parts) => ({ data: await stateOf(asked, parts) }),
   }),
   clientAction({
+    ...SET,
     id: 'set_webhook',
-    method: 'PUT',
     path: WEBHOOK,
-    title: 'Set a webhook, if it acknowledges a signed test',
-    about:
-      'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
-      'If no secret is given, a first webhook gets a new one, which only this answer shows, and a later ' +
-      'one keeps its own. A client has five endpoints at most, each with an address of its own.',
     body: webhookRequest,
     data: setWebhook,
     refusals: ['conflict'],
@@ -94,80 +92,34 @@ export const WEBHOOK_ROUTES = [
       body: { url: 'https://hooks.new-client.example.org/signals' },
     },
     command: { usage: 'webhook set <client> <url>', fields: ['endpoint'] },
-    form: {
-      offers: [
-        { at: 'settings of a webhook', button: 'Test and set', hasInputs: true, keeps: ['endpoint'] },
-        { at: 'endpoints', button: 'Test and add', hasInputs: true },
-      ],
-      done: 'The webhook acknowledged a signed test and is set.',
-    },
-    // The only answers that contain a secret of a webhook are this one and that to a rotation.
-    secret: {
-      field: 'secret',
-      title: 'The secret of the webhook',
-      says: 'The address acknowledged a signed test, and signals are sent to it. Its owner needs this secret to verify them.',
-    },
     handler: async ({ client, endpoint, ...request }, parts) => {
-      const { made: secret } = await registerWebhook(
-        parts.registering,
-        destinationOf(client, endpoint),
-        request,
-      )
+      const destination = destinationOf(client, endpoint)
+      const { made: secret } = await registerWebhook(parts.registering, destination, request)
       return { data: { webhook: await stateOf({ client, endpoint }, parts), secret } }
     },
   }),
   clientAction({
+    ...REMOVE,
     id: 'remove_webhook',
-    method: 'DELETE',
     path: WEBHOOK,
-    title: 'Remove a webhook: the client pulls',
-    about: 'Nothing is sent to it any more; the client can still pull.',
     query: endpointQuery,
     data: z.null(),
     command: { usage: 'webhook remove <client>', prints: () => 'removed' },
-    form: {
-      offers: [{ at: 'settings of a webhook', button: 'Remove…', tone: 'stop', when: { isSet: true } }],
-      warn: asked => [
-        `Remove ${theWebhook(asked)}?`,
-        'Nothing more is sent to it, and its address and secrets are deleted. The client can still pull every signal.',
-      ],
-      done: 'The webhook is removed: the client pulls.',
-    },
-    handler: async (asked, parts) => {
-      const { destination } = await findWebhook(asked, parts)
-      await removeWebhook(parts.redis, destination)
-      parts.registering.onChange({ destination, change: 'removed', by: OPERATOR })
-      return { data: null }
-    },
+    handler: async (asked, parts) =>
+      removeEndpoint(parts.registering, (await findWebhook(asked, parts)).destination, OPERATOR),
   }),
   clientAction({
+    ...ROTATE,
     id: 'rotate_webhook',
     path: `${WEBHOOK}/rotate`,
-    title: 'Make a new secret; the old one also signs for a while',
-    about: 'Only this answer shows the new secret. Deliveries are signed with both until the overlap ends.',
     body: rotation,
-    isBodyOptional: true,
     data: setWebhook,
     refusals: ['conflict'],
     example: { path: `${ACME}/webhook/rotate`, body: { overlap_hours: 24 } },
     command: { usage: 'webhook rotate <client>' },
-    form: {
-      offers: [{ at: 'settings of a webhook', button: 'New secret…', tone: 'quiet', when: { isSet: true } }],
-      warn: asked => [
-        `Make a new secret for ${theWebhook(asked)}?`,
-        'Deliveries are signed with the old secret and the new one for a day, then with the new one alone. Its owner must know it by then.',
-        'Make a new secret',
-      ],
-    },
-    secret: {
-      field: 'secret',
-      title: 'The new secret of the webhook',
-      says: 'Deliveries are signed with the new secret and with the old one, until the old one ends after a day. Give the new one to its owner before then.',
-    },
     handler: async ({ overlap_hours, ...asked }, parts) => {
       const { destination } = await findWebhook(asked, parts)
-      const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * 3_600_000
-      const secret = await rotateWebhookSecret(parts.registering, destination, overlapMs)
+      const secret = await rotateSecret(parts.registering, destination, overlap_hours, OPERATOR)
       return { data: { webhook: await stateOf(asked, parts), secret } }
     },
   }),
@@ -183,7 +135,7 @@ export const WEBHOOK_ROUTES = [
     refusals: ['conflict'],
     command: { usage: 'webhook enable <client>' },
     form: {
-      offers: [{ at: 'webhook', button: 'Enable', when: { enabled: false } }],
+      offers: [{ at: 'endpoint', button: 'Enable', when: { enabled: false } }],
       done: 'The webhook is enabled.',
     },
     handler: async (asked, parts) => {
@@ -203,9 +155,9 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/webhook/disable`, body: { why: 'the client asked for it' } },
     command: { usage: 'webhook disable <client>' },
     form: {
-      offers: [{ at: 'webhook', button: 'Disable…', tone: 'stop', when: { enabled: true } }],
+      offers: [{ at: 'endpoint', button: 'Disable…', tone: 'stop', when: { enabled: true } }],
       warn: asked => [
-        `Disable ${theWebhook(asked)}?`,
+        `Disable ${nameOf(asked)}?`,
         'Nothing is sent to it until you enable it. Signals that wait, and those that are fired meanwhile, are sent only if you resend them then. The client can still pull every signal.',
       ],
       done: 'The webhook is disabled.',
@@ -217,34 +169,24 @@ export const WEBHOOK_ROUTES = [
     },
   }),
   clientAction({
+    ...TEST,
     id: 'test',
     path: '/ops/clients/{client}/test',
-    title: 'Fire a test signal to one client',
-    about:
-      'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It looks like an ' +
-      'entry, of `TEST-INSTRUMENT`, an alias that no strategy can have, and is delivered like any signal, to one endpoint.',
     query: endpointQuery,
     data: testFired,
-    statuses: [201],
     refusals: ['conflict'],
     command: { usage: 'test <client>' },
-    form: {
-      offers: [{ at: 'webhook', button: 'Fire a test', tone: 'quiet' }],
-      next: ({ seq }) => `/ops/view/signals/${seq}`,
-      done: 'A test signal was fired. Its delivery is below.',
-    },
+    form: { ...TEST.form, next: ({ seq }) => `/ops/view/signals/${seq}` },
     handler: async (asked, parts) => {
       const { destination } = await findEnabled(asked, parts)
       return { data: { seq: await fireTest(parts.registering, destination) } }
     },
   }),
   clientAction({
+    ...RESEND,
     id: 'replay',
     path: '/ops/clients/{client}/replay',
-    title: 'Send a client every signal of a range again, or those that were given up',
-    about:
-      'Every signal from `from` to `to` that the client may see is owed to it once more, delivered or not: it drops what it ' +
-      'has by `signal_id`. The same number twice is one signal. Its account must be active, and its webhook enabled.',
+    about: `${RESEND.about} Its account must be active, and its webhook enabled.`,
     query: replayQuery,
     data: replayed,
     refusals: ['conflict'],
@@ -253,20 +195,10 @@ export const WEBHOOK_ROUTES = [
       usage: 'replay <client>',
       prints: answer => (answer.owed_again === 0 ? nothingToSend(answer) : answer),
     },
-    form: {
-      offers: [
-        { at: 'webhook', button: 'Resend…', hasInputs: true, keeps: ['endpoint'] },
-        { at: 'given up', button: 'Resend all given up…', tone: 'quiet' },
-        { at: 'delivery', button: 'Resend…', tone: 'quiet' },
-      ],
-      warn: warnOfResend,
-      done: 'The signals are sent again.',
-      idle: 'No signal of that range is one to send again: nothing is sent.',
-      isIdle: ({ owed_again }) => owed_again === 0,
-    },
-    handler: async ({ client, endpoint, ...range }, parts) => {
+    form: { ...RESEND.form, warn: warnOfResend },
+    handler: async ({ client, endpoint, fired_from: firedFromMs, ...range }, parts) => {
       const destination = await findSentTo({ client, endpoint }, parts)
-      const { owed_again } = await resend(parts.registering, [destination], range)
+      const { owed_again } = await resend(parts.registering, [destination], { ...range, firedFromMs })
       return { data: { client, endpoint, from: range.from, owed_again } }
     },
   }),
@@ -286,19 +218,15 @@ async function warnOfResend(
   const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`
   const isAll = only === 'all'
   const which = isAll ? `those that it may see, ${RESENT.all}` : RESENT[only]
-  return [
+  return resendWarning(
     isAll
       ? `Send ${destination} ${what} again?`
       : `Send ${destination} again what ${only === 'failed' ? 'failed' : 'was given up'}?`,
-    `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook. A receiver drops what it has by signal_id.`,
-    'Send again',
-  ]
+    `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook`,
+  )
 }
 
 type Asked = { readonly client: string; readonly endpoint: string }
-
-const theWebhook = ({ client, endpoint }: Asked): string =>
-  endpoint === DEFAULT_ENDPOINT ? `the webhook of ${client}` : `the endpoint ${endpoint} of ${client}`
 
 /** An endpoint with its address. Throws `not_found`. */
 async function stateOf(asked: Asked, parts: OperatorParts) {
@@ -335,13 +263,9 @@ async function findWebhook(asked: Asked, { redis }: OperatorParts): Promise<Webh
 /** Nothing is sent to a webhook that is disabled. Throws `not_found` and `conflict`. */
 async function findEnabled(asked: Asked, parts: OperatorParts): Promise<WebhookState> {
   const state = await findWebhook(asked, parts)
-  const { destination, enabled, disabled_why } = state
-  if (enabled) return state
-  const why = disabled_why === null ? '' : ` (${disabled_why})`
-  throw new ApiError(
-    'conflict',
-    `the webhook of '${destination}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${argumentsOf(destination)}\``,
-  )
+  const fix = `enable it first, with \`highwater ops webhook enable ${argumentsOf(state.destination)}\``
+  assertEnabled(state, `the webhook of '${state.destination}'`, fix)
+  return state
 }
 
 /** Nor to a client whose account is not active. Throws `not_found` and `conflict`. */

@@ -6,7 +6,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { barChart } from '#pages/charts/bar-chart.ts'
 import type { Day, Hour, ShownDelivery } from '#signals/views/recent.ts'
-import { inputOf, sentBy } from './forms.ts'
+import { inputOf, problemsOf, sentBy } from './inputs.ts'
 import { type Cell, duration, moment, type Piece, statusOf, type Texts, table, toned } from './layout.ts'
 import { fieldsOf } from './page-route.ts'
 
@@ -27,11 +27,13 @@ export async function searchDeliveries<Shape extends z.ZodRawShape, Row>(
 ) {
   const fields = fieldsOf(query)
   const filter = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) // as forms send them
-  const { rows, next, problem } = await found(async () => read(parseRequest(query, sentBy(fields, filter))))
+  const asked = async () => read(parseRequest(query, sentBy(fields, filter)))
+  const { rows, next, problem } = await found(asked)
+  const { byName: problems = {}, says = null } = problem === null ? {} : problemsOf(problem, fields)
   return {
-    ...{ filter, rows, problem },
+    ...{ filter, rows, problem: says },
     form: html`<form method="get" action="${path}" class="fields">
-${fields.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, filter[field.name], choices[field.name] ?? field.listed))}
+${fields.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, { values: filter, choices: choices[field.name], form: path, problems }))}
 <button class="quiet">Show</button></form>`,
     older:
       next === null
@@ -44,10 +46,14 @@ async function found<Row>(read: () => ReturnType<Search<z.ZodRawShape, Row>['rea
   try {
     return { ...(await read()), problem: null }
   } catch (error) {
-    if (error instanceof ApiError) return { rows: [], next: null, problem: error.message }
+    if (error instanceof ApiError) return { rows: [], next: null, problem: error }
     throw error
   }
 }
+
+/** What is due has been so since a moment that says nothing. */
+export const dueAt = (at: string | null, nowMs: number): Cell =>
+  at !== null && Date.parse(at) <= nowMs ? 'now' : moment(at)
 
 /** A column to a millisecond, for the page of one signal. */
 export const PRECISE = 'Ended (UTC)'
@@ -74,13 +80,10 @@ export function deliveriesTable<Row extends Shown>(
     ...to,
     ['State', statusOf],
     ['', offer],
-    [
-      'Next attempt (UTC)',
-      ({ next_attempt_at: at }) => (at !== null && Date.parse(at) <= nowMs ? 'now' : moment(at)),
-    ],
+    ['Next attempt (UTC)', ({ next_attempt_at: at }) => (at === null ? '' : dueAt(at, nowMs))],
     ['Strategy', ({ alias }) => alias],
     ['#Attempts', ({ attempts }) => attempts],
-    ['#Latency', ({ latency_ms }) => duration(latency_ms)],
+    ['#Latency', ({ latency_ms: ms }) => (ms === null ? '' : duration(ms))],
     ['Fired (UTC)', ({ fired_at }) => moment(fired_at)],
     [PRECISE, ({ settled_at }) => moment(settled_at, true)],
   ]
@@ -89,6 +92,7 @@ export function deliveriesTable<Row extends Shown>(
     shown.map(([name]) => name),
     rows.map(row => shown.map(([, cell]) => cell(row))),
     empty,
+    'scroll short',
   )
 }
 

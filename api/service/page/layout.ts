@@ -24,14 +24,18 @@ export type Site = {
   /** The tabs without forms: they are loaded again where scripts are off. */
   readonly reloads: readonly string[]
   readonly login: Login
+  /** How a sentence of the service is said on its page, where that names what else a person uses. */
+  says?(sentence: string): string
 }
 
-export type Login = {
+type Login = {
   /** The label of the field for the token. */
   readonly label: string
   /** The user name that password managers store with the token. */
   readonly username: string
   readonly help: Piece
+  /** Why a session has ended. */
+  readonly ended: string
   /** Whether links log in, too: a script sends the token of one. */
   readonly hasLinks?: true
 }
@@ -78,7 +82,7 @@ const reloadEvery = (seconds: number): Piece => html`<meta http-equiv="refresh" 
 export const formTo = ({ csrf }: Session, path: string, content: Piece, look = ''): Piece =>
   html`<form method="post" action="${path}" class="${look}">${hidden({ csrf })}${content}</form>`
 
-export const loginPage = (site: Site, problem: string | null): Promise<Response> =>
+export const loginPage = (site: Site, problem: string | null, hasEnded = false): Promise<Response> =>
   respond(
     site,
     'Log in',
@@ -87,7 +91,7 @@ export const loginPage = (site: Site, problem: string | null): Promise<Response>
 <input name="username" value="${site.login.username}" autocomplete="username" readonly hidden>
 <label for="token">${site.login.label}</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
-${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
+${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}${hasEnded ? html`<p role="status">Your session ended: ${site.login.ended}.</p>` : ''}
 <button>Log in</button>
 </form>
 <p class="dim">${site.login.help}</p></main>`,
@@ -97,25 +101,36 @@ ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
     },
   )
 
-/** The page for a refused request: its form as it was filled, and a link back. One that may be answered later is loaded again. */
+/** What a refusal says on the page, and the form that was refused with what was typed. */
+export type RefusedForm = { readonly says?: string; readonly title?: string; readonly again?: Piece }
+
+/** The page for a refused request, with a link back. One that may be answered later is loaded again. */
 export const errorPage = (
   site: Site,
   { code, message, headers }: ApiError,
   method: string,
   back: string,
-  again: Piece | string = '',
+  { says = message, title = code.replaceAll('_', ' '), again }: RefusedForm = {},
 ): Promise<Response> =>
   respond(
     site,
     'Refused',
     html`<header>${brandOf(site)}</header>
-<main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad" role="alert">${prose(message)}</p>${again}<p><a href="${back}">Back</a></p></main>`,
+<main><h1 class="refusal">${title}</h1><p class="bad" role="alert">${sentence(site, says)}</p>${again ?? ''}<p><a href="${back}">Back</a></p></main>`,
     {
       status: STATUS_OF[code],
       headers,
       head: method === 'GET' && code === 'unavailable' ? reloadEvery(RELOAD_SECONDS / 2) : html``,
     },
   )
+
+const INSTANT = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/
+
+/** A sentence of the service on its page, with times as tables have them. */
+export const sentence = ({ says = text => text }: Pick<Site, 'says'>, text: string): Piece =>
+  html`${says(text)
+    .split(INSTANT)
+    .map((part, i) => (i % 2 === 0 ? prose(part) : html`${moment(part)} UTC`))}`
 
 async function respond(
   { home }: Site,
@@ -183,10 +198,15 @@ export type Cell = Piece | string | number
  * A table, or a sentence without rows. A wide table scrolls and can be reached with the keyboard; on a phone each row is a
  * list of its cells with their names. A `#` in front of a column marks numbers, a `~` long texts.
  */
-export const table = (columns: readonly string[], rows: readonly (readonly Cell[])[], empty: string) =>
+export const table = (
+  columns: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  empty: string,
+  look = 'scroll',
+) =>
   rows.length === 0
     ? html`<div class="scroll"><p class="empty">${prose(empty)}</p></div>`
-    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
+    : html`<div class="${look}" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(name => (name === '' ? html`<td></td>` : html`<th${classOf(name)}>${columnName(name)}</th>`))}</tr></thead><tbody>${rows.map(row => rowOf(columns, row))}</tbody></table></div>`
 
 const rowOf = (columns: readonly string[], row: readonly Cell[]): Piece =>
   html`<tr>${row.map((cell, i) => html`<td${classOf(columns[i]!)} data-name="${columnName(columns[i]!)}">${cell}</td>`)}</tr>

@@ -2,6 +2,7 @@
 // the token, so a browser cannot be made to use it.
 import { readFileSync } from 'node:fs'
 import { Hono, type MiddlewareHandler } from 'hono'
+import { getCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
@@ -11,13 +12,15 @@ import { digestOf, matchesDigest } from '#signals/clients/token.ts'
 import { toPattern } from '../app.ts'
 import type { Exchange, ServiceEnv } from '../exchange.ts'
 import { readText } from '../read-body.ts'
-import { type Fields, type Forms, inputOf, type SentForm, sentBy, withVariables } from './forms.ts'
+import { type Fields, type Forms, type SentForm, variablesSent } from './forms.ts'
+import { inputOf, problemsOf, sentBy } from './inputs.ts'
 import {
   confirmPage,
   errorPage,
   loginPage,
   type Piece,
   page,
+  type RefusedForm,
   type Session,
   type Site,
   secretPage,
@@ -36,20 +39,23 @@ const LOGIN = readFile('./browser/login.js')
 /** The script of a page sends it as it asks for the page again: such an answer is neither logged nor counted. */
 const UPDATE_HEADER = 'x-highwater-update'
 
-export type View<S> = {
+export type View<Parts, S> = {
   readonly tab: string
   /** What its address names, if the title does not name it by the variable alone. */
   readonly names?: string
+  /** Whose caller may see it, where not every session may. */
+  readonly group?: 'account'
   /** `asked` has the variables of the address and the fields of the query. */
-  readonly content: (asked: Texts, session: S) => Promise<Piece>
+  readonly content: (asked: Texts, parts: Parts, session: S) => Promise<Piece>
 }
 
 /** A page, as far as it is not that of another service. */
 type Own<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>> = {
   readonly site: Site
-  readonly views: Readonly<Record<string, View<S>>>
+  readonly views: Readonly<Record<string, View<Parts, S>>>
   readonly forms: Forms<R, S>
   readonly parts: Parts
+  readonly cookie: string
   readonly mostBytes: number
   toRefusal(error: unknown): ApiError
   /** Begins a session with the token that was given, and sets its cookie; says what is wrong if none begins. */
@@ -58,6 +64,8 @@ type Own<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<
   readSession(c: Exchange): Promise<S | null>
   /** Ends a session. */
   end(c: Exchange, session: S): Promise<unknown>
+  /** Throws if a view may not be seen; gives what stands below it. */
+  below(view: View<Parts, S>, session: S): Piece | string
   /** Calls a route for the one who has logged in. */
   act(c: Exchange, route: R, sent: Fields, session: S): Promise<Answer>
   /** What must be true before a confirmation is asked for: false if the action is to be refused without. */
@@ -72,18 +80,19 @@ export function createPage<Parts, Who, R extends PageRoute<string, Parts, Who>, 
   const { site, forms } = own
   const { home } = site
   const app = new Hono<ServiceEnv>()
-  const refuse = (c: Exchange, error: unknown, again?: Piece | string) =>
-    errorPage(site, own.toRefusal(error), c.req.method, backOf(c, own), again)
+  const refuse = (c: Exchange, error: unknown, form: RefusedForm = {}) =>
+    errorPage(site, own.toRefusal(error), c.req.method, backOf(c, own), form)
   app.onError((error, c) => refuse(c, error instanceof HTTPException ? foreignForm() : error))
   app.get(`${home}/style.css`, () => new Response(STYLE, { headers: fileHeaders('text/css') }))
   app.get(`${home}/icon.svg`, () => new Response(ICON, { headers: fileHeaders('image/svg+xml') }))
   app.get(`${home}/updates.js`, () => new Response(UPDATES, { headers: fileHeaders('text/javascript') }))
   if (site.login.hasLinks)
     app.get(`${home}/login.js`, () => new Response(LOGIN, { headers: fileHeaders('text/javascript') }))
-  app.get(`${home}/login`, () => loginPage(site, null))
+  app.get(`${home}/login`, c => loginPage(site, null, c.req.query('ended') !== undefined))
   app.post(`${home}/login`, OWN_SITE, async c => {
     const problem = await own.logIn(c, (await readForm(c, own.mostBytes)).token ?? '')
-    return problem === null ? redirect(c, home) : loginPage(site, problem)
+    if (problem === null) return redirect(c, home)
+    return (await own.readSession(c)) === null ? loginPage(site, problem) : redirect(c, `${home}?note=still`)
   })
   app.post(`${home}/logout`, OWN_SITE, async c => {
     await own.end(c, (await readOwnForm(c, own)).session)
@@ -93,30 +102,40 @@ export function createPage<Parts, Who, R extends PageRoute<string, Parts, Who>, 
   for (const sent of forms.forms) {
     app.post(toPattern(sent.path), OWN_SITE, async c => {
       const { given, session } = await readOwnForm(c, own)
-      const variables = c.req.param()
-      const named = withVariables(sent.path, { ...variables, ...given })
-      if (c.req.path === withVariables(sent.path, {}) && c.req.path !== named) return c.redirect(named, 307)
-      return perform(sent, given, c, own, session).catch((error: unknown) =>
-        refuse(c, error, forms.filledAgain(session, sent, c.req.path, variables, given)),
-      )
+      const variables = variablesSent(c.req.param(), given)
+      c.set('variables', variables)
+      return perform(sent, given, c, own, session).catch((error: unknown) => {
+        const refusal = own.toRefusal(error)
+        const { byName, says } = problemsOf(refusal, [...sent.variables, ...sent.fields])
+        return refuse(c, refusal, {
+          says,
+          ...forms.filledAgain(session, sent, { ...variables, ...given }, byName),
+        })
+      })
     })
   }
+  app.get(`${site.below}*`, c =>
+    refuse(c, new ApiError('not_found', 'there is no such page: the link above leads to the first one')),
+  )
   return app
 }
 
 async function showView<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>>(
-  view: View<S>,
+  view: View<Parts, S>,
   c: Exchange,
-  { site, forms, readSession }: Own<Parts, Who, R, S>,
+  own: Own<Parts, Who, R, S>,
 ): Promise<Response> {
-  const session = await readSession(c)
-  if (session === null) return redirect(c, `${site.home}/login`)
+  const { site, forms, cookie } = own
+  const session = await own.readSession(c)
+  if (session === null)
+    return redirect(c, `${site.home}/login${getCookie(c, cookie) === undefined ? '' : '?ended'}`)
   const { note, ...query } = c.req.query()
-  const content = await view.content({ ...query, ...c.req.param() }, session)
+  const below = own.below(view, session)
+  const content = await view.content({ ...query, ...c.req.param() }, own.parts, session)
   const [named] = Object.values(c.req.param())
   const title = named === undefined ? view.tab : `${view.names ?? ''}${named}`
   c.set('isUpdate', c.req.header(UPDATE_HEADER) !== undefined)
-  return page(session, view.tab, title, html`${forms.noteOf(note)}${content}`)
+  return page(session, view.tab, title, html`${forms.noteOf(note)}${content}${below}`)
 }
 
 /** Asks for the confirmation of a form, or calls its route, which takes the fields as it takes a body or a query. */
@@ -129,7 +148,7 @@ async function perform<Parts, Who, R extends PageRoute<string, Parts, Who>, S ex
 ): Promise<Response> {
   const filled = { ...given }
   for (const [name, make] of Object.entries(form.makes ?? {})) filled[name] ||= make(own.parts)
-  const sent = sentBy(fields, filled, route.method === 'PATCH')
+  const sent = sentBy(fields, filled)
   const back = own.pageOf(c.req.path)
   c.set('body', Promise.resolve(sent))
   c.set('query', sent)
@@ -137,7 +156,8 @@ async function perform<Parts, Who, R extends PageRoute<string, Parts, Who>, S ex
   if (isAsked && (await (own.mayConfirm?.(c, route, session) ?? true))) {
     const warning = await form.warn?.(await route.ask(c), own.parts, session.who)
     const [title, says, button = form.offers[0]?.button.replace('…', '') ?? ''] = warning ?? []
-    const inputs = fields.filter(({ name }) => name === form.asks && !filled[name]).map(each => inputOf(each))
+    const asked = fields.filter(({ name }) => name === form.asks && !filled[name])
+    const inputs = asked.map(each => inputOf(each, { values: {}, form: c.req.path }))
     if (title !== undefined && says !== undefined)
       return confirmPage(session, [title, says, button], c.req.path, filled, back, inputs)
   }
@@ -150,12 +170,12 @@ async function perform<Parts, Who, R extends PageRoute<string, Parts, Who>, S ex
 }
 
 /** The page that a request came from; the first page if that was none of ours, or a confirmation, which no link shows. */
-function backOf<S>(
+function backOf(
   c: Exchange,
   {
     site: { home, below },
     views,
-  }: { readonly site: Site; readonly views: Readonly<Record<string, View<S>>> },
+  }: { readonly site: Site; readonly views: Readonly<Record<string, unknown>> },
 ): string {
   const from = URL.parse(c.req.header('referer') ?? '')
   if (from?.host !== new URL(c.req.url).host || !from.pathname.startsWith(below)) return home
@@ -169,11 +189,18 @@ const fileHeaders = (mediaType: string) => ({
   'x-content-type-options': 'nosniff',
 })
 
-/** Out of reach of scripts and of other sites. The header Origin has the scheme that the browser sees: a proxy may terminate TLS. */
-export const cookieOptions = (c: Exchange, { home }: Pick<Site, 'home'>) => {
+/** A cookie outlives its session by a day: the login then says that it ended. */
+const REMEMBERED_SECONDS = 86_400
+
+/**
+ * Of a session of so many seconds; of none it forgets the cookie. Out of reach of scripts and of other sites. The header Origin has
+ * the scheme that the browser sees: a proxy may terminate TLS.
+ */
+export const cookieOptions = (c: Exchange, { home }: Pick<Site, 'home'>, seconds: number) => {
   const schemes = [c.req.header('origin'), c.req.header('x-forwarded-proto')]
   const secure = schemes.some(text => /^https\b/i.test(text ?? ''))
-  return { path: home, httpOnly: true, sameSite: 'Strict', secure } as const
+  const maxAge = seconds === 0 ? 0 : seconds + REMEMBERED_SECONDS
+  return { path: home, httpOnly: true, sameSite: 'Strict', secure, maxAge } as const
 }
 
 /** Refuses a form unless a page of this host sent it; of any scheme, because a proxy may terminate TLS. */

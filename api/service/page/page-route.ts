@@ -12,6 +12,7 @@ declare module 'hono' {
   interface ContextVariableMap {
     body?: Promise<unknown>
     query?: unknown
+    variables?: Readonly<Record<string, string>>
     /** Set if the page asks for itself again, to follow what happens. */
     isUpdate?: boolean
   }
@@ -20,15 +21,13 @@ declare module 'hono' {
 /** What must be confirmed first: the question, what will happen, and the button if it is not that of the form. */
 export type Warning = readonly [title: string, says: string, button?: string]
 
-/** A button beside something that the page shows, or a form with the fields of the route as its inputs. */
+/** A button beside something that the page shows, or a form. */
 type Offer<Place> = {
   readonly at: Place
   readonly button: string
   readonly tone?: 'stop' | 'quiet'
-  /** An input for each field, or for those that are named. */
-  readonly hasInputs?: true | readonly string[]
-  /** Fields that the form sends as they are given, without an input. */
-  readonly keeps?: readonly string[]
+  /** The fields and variables of the path that are asked for. */
+  readonly inputs?: readonly string[]
   /** Only while this holds of what is shown. */
   readonly when?: Readonly<Record<string, unknown>>
 }
@@ -49,8 +48,7 @@ export type RouteForm<Place extends string, Parts, Who, Asked = unknown, Data = 
   isIdle?(answer: Data): boolean
   /** Where the next page is if it is not that of the form. */
   next?(answer: Data): string
-  /** Fields without an input, and how those are made that may be left empty. */
-  readonly hides?: readonly string[]
+  /** How fields are made that may be left empty. */
   readonly makes?: Readonly<Record<string, (parts: Parts) => string>>
 }
 
@@ -106,6 +104,8 @@ export type Typed<Place extends string, Parts, Who, Path extends string, Sent, D
   ) => Promise<Answer<ValueOf<Data>>>
 }
 
+export type TypedField = keyof Typed<string, never, never, string, Nothing, z.ZodType>
+
 /** Reads what a request, or a form in its place, asks for, and calls the handler with it. */
 export function typedAnswer<
   Place extends string,
@@ -123,14 +123,18 @@ export function typedAnswer<
       query !== undefined
         ? parseRequest(query, c.get('query') ?? c.req.query())
         : body && parseRequest(body, await readSent(c, mostBytes, isBodyOptional))
-    return { ...sent, ...c.req.param() } as Asked<Path, Sent> // the router has matched the variables
+    return { ...sent, ...variablesIn(c) } as Asked<Path, Sent> // the router has matched the variables
   }
   const act = async (c: Exchange, parts: Parts, who: Who): Promise<Answer<ValueOf<Data>>> => {
-    await needs?.(c.req.param() as VariablesOf<Path>, parts, who) // as above
+    await needs?.(variablesIn(c) as VariablesOf<Path>, parts, who) // as above
     return handler(await ask(c), parts, who)
   }
   return { ask, act }
 }
+
+/** The variables of the path of a request. */
+export const variablesIn = (c: Exchange): Readonly<Record<string, string>> =>
+  c.get('variables') ?? c.req.param()
 
 /** The JSON of a request, read once; an empty body is an empty object if `isOptional`. Throws 415, 413 or 400. */
 export function readSent(c: Exchange, mostBytes: number, isOptional = false): Promise<unknown> {

@@ -33,23 +33,16 @@ type Access = {
 
 export function createAccountPage(parts: ServedParts, access: Access): Hono<ServiceEnv> {
   const { redis } = parts
-  const cookie = (c: Exchange, value: string, maxAge: number): void =>
-    setCookie(c, COOKIE, value, { ...cookieOptions(c, ACCOUNT_SITE), maxAge })
+  const cookie = (c: Exchange, value: string, seconds: number): void =>
+    setCookie(c, COOKIE, value, cookieOptions(c, ACCOUNT_SITE, seconds))
   const delay = createGuessDelay(parts, 'too many wrong keys: wait a second, and check that the key is whole')
   return createPage<ServedParts, Caller, KeyedRoute, Session>({
     ...{ site: ACCOUNT_SITE, forms: ACCOUNT_FORMS, parts, mostBytes: MOST_KEYED_BYTES },
-    views: Object.fromEntries(
-      Object.entries(VIEWS).map(([path, { content, group, ...view }]) => [
-        path,
-        {
-          ...view,
-          content: async (asked, session) => {
-            access.assertMayCall(group ?? 'key', session.who.client)
-            return content(asked, parts, session)
-          },
-        },
-      ]),
-    ),
+    ...{ views: VIEWS, cookie: COOKIE },
+    below: ({ group }, { who }) => {
+      if (group === 'account') access.assertMayCall(group, who.client)
+      return ''
+    },
     toRefusal: error => toRefusal(error, parts.onError),
     logIn: async (c, given) => {
       const token = await logIn(c, given, parts, access)

@@ -14,6 +14,7 @@ import {
   attemptsTable,
   dayCharts,
   deliveriesTable,
+  dueAt,
   PRECISE,
   searchDeliveries,
 } from '../../service/page/deliveries.ts'
@@ -25,6 +26,7 @@ import {
   moment,
   type Piece,
   section,
+  sentence,
   setterWords,
   statusOf,
   type Texts,
@@ -32,19 +34,12 @@ import {
   toned,
   webhookWord,
 } from '../../service/page/layout.ts'
+import type { View } from '../../service/page/mount.ts'
 import type { ServedParts } from '../exchange.ts'
 import { explainOwn, MOST_SEARCHED, ownDeliveriesQuery } from '../routes/deliveries.ts'
-import { offers, type Session } from './forms.ts'
+import { ACCOUNT_SITE, offers, type Session } from './forms.ts'
 
-type View = {
-  readonly tab: string
-  readonly names?: string
-  /** Whose caller may see it; any session may see the others. */
-  readonly group?: 'account'
-  readonly content: (asked: Texts, parts: ServedParts, session: Session) => Promise<Piece>
-}
-
-export const VIEWS: Readonly<Record<string, View>> = {
+export const VIEWS: Readonly<Record<string, View<ServedParts, Session>>> = {
   '/account': { tab: 'State', content: statePage },
   '/account/deliveries': { tab: 'Deliveries', group: 'account', content: deliveriesPage },
   '/account/deliveries/:seq': { tab: 'Deliveries', names: 'Signal ', group: 'account', content: signalPage },
@@ -118,7 +113,7 @@ async function numberCards(
     ],
     ['Waiting', account.owed.length, 'deliveries that are still to come'],
     endpoints.length === 0
-      ? ['Gaps', '–', 'without an endpoint you pull']
+      ? ['Gaps', '–', 'nothing is pushed without an endpoint']
       : [
           'Gaps',
           gaps.length === 0 ? toned('good', 'none') : toned('bad', gaps.length),
@@ -149,12 +144,10 @@ const endpointsTable = (endpoints: readonly Endpoint[], nowMs: number): Piece =>
       webhookWord(each),
       moment(each.last_success_at),
       each.failures,
-      each.next_attempt_at !== null && Date.parse(each.next_attempt_at) <= nowMs
-        ? 'now'
-        : moment(each.next_attempt_at),
+      dueAt(each.next_attempt_at, nowMs),
       each.owed,
     ]),
-    'None yet, so you pull. The tab Endpoints sets the first one.',
+    'No endpoint yet, so nothing is pushed: set one on the tab Endpoints, or pull.',
   )
 
 /** Of the table of deliveries, what this page has. */
@@ -178,7 +171,7 @@ async function deliveriesPage(asked: Texts, { redis, clock }: ServedParts, sessi
     },
     asked,
   )
-  const resend = offers(session, 'deliveries', { from: '1' })
+  const resend = offers(session, 'range', {}, { from: 1 })
   return html`<h1>Deliveries</h1>
 <form method="get" action="/account/why" class="fields"><label>Why did I not get signal <input type="number" name="seq" min="1" required></label><button class="quiet">Explain</button></form>
 ${search.form}
@@ -201,7 +194,7 @@ ${table(
     endpoint,
     delivery === null ? toned('dim', 'not sent') : statusOf(delivery),
     delivery === null ? '' : columnsOf(session).offer(delivery),
-    why,
+    said(why),
   ]),
   'None.',
 )}
@@ -211,17 +204,17 @@ ${attemptsTable('Endpoint', attempts)}`
 
 async function endpointsPage(_: Texts, { registering }: ServedParts, session: Session): Promise<Piece> {
   const endpoints = await readOwnEndpoints(registering, session.who.client.id)
-  const hasDefault = endpoints.some(({ endpoint }) => endpoint === DEFAULT_ENDPOINT)
-  const first = offers(session, 'new endpoint', { endpoint: DEFAULT_ENDPOINT })
-  const further = offers(session, 'new endpoint')
   return html`<h1>Endpoints</h1>
 ${endpoints.map(each => endpointPanel(session, each))}
-${hasDefault ? '' : section('Set your endpoint', html`<p>Where are signals sent? The address is sent a signed test now, and is kept if it acknowledges it with 2xx.</p>${first}`)}
 ${
-  !hasDefault || endpoints.length >= MOST_ENDPOINTS
-    ? html`<p class="dim">${counted(endpoints.length, 'endpoint')} of ${MOST_ENDPOINTS} at most.</p>`
-    : section('Add an endpoint', further)
-}`
+  endpoints.length === 0
+    ? section(
+        'Set your endpoint',
+        html`<p>Where are signals sent? The address is sent a signed test now, and is kept if it acknowledges it with 2xx.</p>${offers(session, 'first endpoint', { endpoint: DEFAULT_ENDPOINT })}`,
+      )
+    : endpoints.length < MOST_ENDPOINTS && section('Add an endpoint', offers(session, 'new endpoint'))
+}
+<p class="dim">${counted(endpoints.length, 'endpoint')} of ${MOST_ENDPOINTS} at most.</p>`
 }
 
 function endpointPanel(session: Session, state: Endpoint): Piece {
@@ -238,24 +231,26 @@ function endpointPanel(session: Session, state: Endpoint): Piece {
     header_names,
   } = state
   const { expire_entries_after_s: expiry, last_success_at, paused } = state
-  const lines: readonly (Piece | string)[] = [
-    filter === null ? 'all strategies that you see' : `the strategies ${filter.join(', ')}`,
-    expiry === null ? 'no entry expires' : `an entry expires after ${duration(expiry * 1_000)}`,
-    header_names.length === 0 ? 'no headers of your own' : `your headers ${header_names.join(', ')}`,
-  ]
-  const given = { endpoint, filter: filter?.join(' ') ?? '', expire_entries_after_s: `${expiry ?? ''}` }
+  const lines = [
+    filter === null ? 'It gets every strategy that you see.' : `It gets ${filter.join(', ')} only.`,
+    expiry === null ? 'Entries never expire.' : `Entries expire after ${duration(expiry * 1_000)}.`,
+    header_names.length > 0 && `Your headers: ${header_names.join(', ')}.`,
+    disabled_why !== null && html`<br><span class="bad">${said(disabled_why)}</span>`,
+  ].filter(line => line !== false)
   return html`<h2 id="${endpoint}">${endpoint} <span>${host}</span></h2>
 <div class="panel">${webhookWord(state)}, waiting: ${counted(owed, 'delivery')}, last success ${moment(last_success_at)}${
     failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
   }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}<br>
-<span class="dim">Is sent ${lines.map((line, i) => html`${i === 0 ? '' : '; '}${line}`)}.</span>${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
+<span class="dim">${lines.map(line => html`${line} `)}</span>
 ${offers(session, 'endpoint', { endpoint, paused: paused ? '' : 'yes' }, state)}
-<details><summary>Change it</summary>${offers(session, 'settings of an endpoint', given, state)}</details></div>`
+<details><summary>Change it</summary>${offers(session, 'settings of an endpoint', { endpoint }, state)}</details></div>`
 }
+
+const said = (text: string): Piece => sentence(ACCOUNT_SITE, text)
 
 async function noticesPage(_: Texts, { redis }: ServedParts, { who }: Session): Promise<Piece> {
   return html`<h1>Notices</h1>
-<p class="dim">What you should know of your endpoints and keys, newest first. Your other endpoints are sent each, too.</p>
+<p class="dim">What you should know of your endpoints and keys, newest first. Each is also sent to your other endpoints.</p>
 ${table(
   ['At (UTC)', 'What', 'Endpoint', 'Key', '~Why'],
   (await readNotices(redis, who.client.id)).map(({ at, event, endpoint, key_id, reason }) => [
@@ -263,7 +258,7 @@ ${table(
     event.replaceAll('_', ' '),
     endpoint ?? '–',
     key_id ?? '–',
-    reason,
+    said(reason),
   ]),
   'None.',
 )}`

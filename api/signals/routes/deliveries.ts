@@ -1,7 +1,7 @@
 // What was sent to the endpoints of a client, why a signal was not, and what is sent again.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { endpointName, RESENT, resendOnly, resent } from '#core/contract/endpoint.ts'
+import { endpointName, RESENT, resent } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { list, named, text } from '#core/contract/payloads/field.ts'
@@ -18,14 +18,16 @@ import {
   deliveryFields,
   deliveryQuery,
   instant,
-  instantInQuery,
+  isRange,
+  resendFields,
   seq,
   seqText,
 } from '../../service/deliveries.ts'
+import { RESEND as RESEND_ACTION, resendWarning } from '../../service/endpoint-actions.ts'
 import type { Warning } from '../../service/page/page-route.ts'
 import type { ServedParts } from '../exchange.ts'
 import { type Caller, keyedRoute } from '../keyed-route.ts'
-import { assertEnabled, findEndpoint } from './endpoints.ts'
+import { findEnabled, findEndpoint } from './endpoints.ts'
 
 const DELIVERIES = '/v1/deliveries'
 const RESEND = '/v1/resend'
@@ -34,10 +36,10 @@ const RESEND = '/v1/resend'
 export const MOST_SEARCHED = 400
 
 /** Each makes many requests. */
-const RESENDS: HourLimit = { most: 30, what: 'signals can be resent', keyOf: resendsKey }
+export const RESENDS: HourLimit = { most: 30, what: 'signals can be resent', keyOf: resendsKey }
 
 /** Each reads as much of the log as a resend. */
-const COUNTS: HourLimit = {
+export const COUNTS: HourLimit = {
   most: 120,
   what: 'signals to resend can be counted',
   keyOf: resendCountsKey,
@@ -68,24 +70,15 @@ const signalDeliveries = named('SignalDeliveries', {
   ),
 })
 
-const inBody = z.int().min(1)
-
 export const resendRequest = z
   .strictObject({
     endpoint: endpointName
       .optional()
       .describe('the name of an endpoint; all that are enabled if it is not given'),
-    from: inBody.describe('the number of the first signal to send again, from 1'),
-    to: inBody
-      .optional()
-      .describe('the number of the last one, not below that of the first; the newest if it is not given'),
-    only: resendOnly,
-    fired_from: instantInQuery.describe(
-      'an instant such as 2026-11-21T00:00:00Z: signals fired before it are left out',
-    ),
+    ...resendFields(z.int().min(1)),
     dry_run: z.boolean().default(false).describe('true or false: whether they are only counted'),
   })
-  .refine(({ from, to = from }) => to >= from, { path: ['to'] })
+  .refine(isRange, { path: ['to'] })
   .meta({ id: 'ResendRequest' })
 
 type Resend = z.output<typeof resendRequest>
@@ -126,29 +119,16 @@ export const DELIVERY_ROUTES = [
     handler: async (asked, { redis }, { client }) => ({ data: await explainOwn(asked, redis, client) }),
   }),
   keyedRoute({
+    ...RESEND_ACTION,
     id: 'resend',
     group: 'account',
-    method: 'POST',
     path: RESEND,
-    title: 'Send signals again',
-    about:
-      'Every signal of a range that the client may see, or those that failed, is owed to the endpoint once more, delivered or not: a receiver drops what it has by `signal_id`. The same number twice is one signal. `dry_run` counts and sends nothing. At most 30 times an hour, counted 120 times, and 10 000 signals at a time.',
+    about: `${RESEND_ACTION.about} \`dry_run\` counts and sends nothing. At most 30 times an hour, counted 120 times, and 10 000 signals at a time.`,
     body: resendRequest,
     data: resent,
     refusals: ['not_found', 'conflict', 'rate_limited'],
     example: { path: RESEND, body: { from: 3, only: 'exhausted', dry_run: true } },
-    form: {
-      offers: [
-        { at: 'deliveries', button: 'Resend…', hasInputs: ['endpoint', 'from', 'to', 'only', 'fired_from'] },
-        { at: 'given up', button: 'Resend all given up…', tone: 'quiet' },
-        { at: 'delivery', button: 'Resend…', tone: 'quiet' },
-      ],
-      hides: ['dry_run'],
-      warn: warnOfResend,
-      done: 'The signals are sent again.',
-      idle: 'No signal of that range is one to send again: nothing is sent.',
-      isIdle: ({ owed_again }) => owed_again === 0,
-    },
+    form: { ...RESEND_ACTION.form, warn: warnOfResend },
     handler: async (asked, parts, caller) => ({ data: await resendAsked(asked, parts, caller) }),
   }),
 ]
@@ -174,10 +154,7 @@ async function resendAsked(asked: Resend, parts: ServedParts, caller: Caller) {
 
 /** The endpoints that signals are sent to again. Throws `not_found`, and `conflict` if nothing is sent there. */
 async function sentTo(endpoint: string | undefined, parts: ServedParts, { client }: Caller) {
-  if (endpoint !== undefined) {
-    assertEnabled(await findEndpoint({ endpoint }, parts, { client }))
-    return [endpoint]
-  }
+  if (endpoint !== undefined) return [(await findEnabled({ endpoint }, parts, { client })).endpoint]
   const enabled = (await readOwnEndpoints(parts.registering, client.id)).filter(each => each.enabled)
   if (enabled.length > 0) return enabled.map(each => each.endpoint)
   const message = 'no endpoint is enabled, so nothing is sent: set one first, with PUT /v1/endpoints/NAME'
@@ -189,9 +166,8 @@ async function warnOfResend(asked: Resend, parts: ServedParts, caller: Caller): 
   if (signals === 0) return null
   const what = signals === 1 ? '1 signal' : `${signals} signals`
   const where = asked.endpoint === undefined ? 'every enabled endpoint' : `the endpoint ${asked.endpoint}`
-  return [
+  return resendWarning(
     `Send ${what} again?`,
-    `${signals === 1 ? 'It is' : 'They are'} sent to ${where}: ${RESENT[asked.only]}. A receiver drops what it has by signal_id.`,
-    'Send again',
-  ]
+    `${signals === 1 ? 'It is' : 'They are'} sent to ${where}: ${RESENT[asked.only]}`,
+  )
 }

@@ -12,13 +12,22 @@ import {
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
-import { REGISTRATIONS, registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
+import { REGISTRATIONS, registerWebhook } from '#signals/outbox/register-webhook.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
-import { removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
+import { setSettings } from '#signals/outbox/webhooks.ts'
 import { changesKey, testsKey } from '#signals/redis/keys.ts'
 import { assertLeft, countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { refusalOfHeaders } from '#signals/send/headers.ts'
 import { readOwnEndpoint, readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
+import {
+  assertEnabled,
+  REMOVE,
+  ROTATE,
+  removeEndpoint,
+  rotateSecret,
+  SET,
+  TEST,
+} from '../../service/endpoint-actions.ts'
 import type { Warning } from '../../service/page/page-route.ts'
 import type { ServedParts } from '../exchange.ts'
 import { type Caller, keyedRoute } from '../keyed-route.ts'
@@ -28,10 +37,10 @@ const ENDPOINTS = '/v1/endpoints'
 const ENDPOINT = '/v1/endpoints/{endpoint}'
 
 /** Each is an alert for the operator. */
-const CHANGES: HourLimit = { most: 60, what: 'endpoints can be changed', keyOf: changesKey }
+export const CHANGES: HourLimit = { most: 60, what: 'endpoints can be changed', keyOf: changesKey }
 
 /** Each is a signal with a number, which stays in the log. */
-const TESTS: HourLimit = { most: 30, what: 'a test can be fired', keyOf: testsKey }
+export const TESTS: HourLimit = { most: 30, what: 'a test can be fired', keyOf: testsKey }
 
 export const ENDPOINT_ROUTES = [
   keyedRoute({
@@ -46,30 +55,15 @@ export const ENDPOINT_ROUTES = [
     }),
   }),
   keyedRoute({
+    ...SET,
     id: 'put_endpoint',
     group: 'key',
-    method: 'PUT',
     path: ENDPOINT,
-    title: 'Set an endpoint',
-    about:
-      'As `PUT /v1/webhook`, which sets `default`: keeps the address if it acknowledges a signed test, and confirms one that is set. ' +
-      'Five registrations an hour are for all endpoints together.',
+    about: `${SET.about} As \`PUT /v1/webhook\`, which sets \`default\`. Five registrations an hour are for all endpoints together.`,
     body: endpointRequest,
     data: registeredEndpoint,
     refusals: ['rate_limited', 'conflict'],
     example: { path: `${ENDPOINTS}/backup`, body: { url: 'https://backup.example.org/signals' } },
-    form: {
-      offers: [
-        { at: 'new endpoint', button: 'Test and set', hasInputs: true },
-        { at: 'settings of an endpoint', button: 'Test and set', hasInputs: ['url', 'secret'] },
-      ],
-      done: 'The endpoint acknowledged a signed test and is set.',
-    },
-    secret: {
-      field: 'secret',
-      title: 'The secret of the endpoint',
-      says: 'The address acknowledged a signed test, and signals are sent to it. Your receiver needs this secret to verify them.',
-    },
     needs: (_, { redis }, { client }) => assertLeft(redis, REGISTRATIONS, client.id),
     handler: async ({ endpoint, ...request }, parts, caller) => {
       assertHeaders(request.headers ?? {})
@@ -95,8 +89,8 @@ export const ENDPOINT_ROUTES = [
     example: { path: `${ENDPOINTS}/default`, body: { filter: ['alder'], expire_entries_after_s: 300 } },
     form: {
       offers: [
-        { at: 'settings of an endpoint', button: 'Save', hasInputs: ['filter', 'expire_entries_after_s'] },
-        { at: 'settings of an endpoint', button: 'Set headers…', hasInputs: ['headers'] },
+        { at: 'settings of an endpoint', button: 'Save', inputs: ['filter', 'expire_entries_after_s'] },
+        { at: 'settings of an endpoint', button: 'Set headers…', inputs: ['headers'] },
         { at: 'endpoint', button: 'Pause…', tone: 'quiet', when: { paused: false } },
         { at: 'endpoint', button: 'Go on', when: { paused: true } },
       ],
@@ -116,87 +110,44 @@ export const ENDPOINT_ROUTES = [
     },
   }),
   keyedRoute({
+    ...REMOVE,
     id: 'delete_endpoint',
     group: 'key',
-    method: 'DELETE',
     path: ENDPOINT,
-    title: 'Remove an endpoint',
-    about: 'Nothing more is sent to it, and its address and secrets are deleted. The pull has every signal.',
     data: z.null(),
     example: { path: `${ENDPOINTS}/backup` },
-    form: {
-      offers: [{ at: 'settings of an endpoint', button: 'Remove…', tone: 'stop' }],
-      warn: ({ endpoint }) => [
-        `Remove the endpoint ${endpoint}?`,
-        'Nothing more is sent to it, and its address and secrets are deleted. You can still pull every signal.',
-      ],
-      done: 'The endpoint is removed.',
-    },
     needs: findEndpoint,
-    handler: async ({ endpoint }, { registering }, { client, by }) => {
-      const destination = destinationOf(client.id, endpoint)
-      await removeWebhook(registering.redis, destination)
-      registering.onChange({ destination, change: 'removed', by })
-      return { data: null }
-    },
+    handler: ({ endpoint }, { registering }, { client, by }) =>
+      removeEndpoint(registering, destinationOf(client.id, endpoint), by),
   }),
   keyedRoute({
+    ...ROTATE,
     id: 'rotate_endpoint',
     group: 'key',
-    method: 'POST',
     path: `${ENDPOINT}/rotate`,
-    title: 'Make a new secret; the old one also signs for a while',
-    about:
-      'Only this answer shows the new secret. Deliveries are signed with both until the overlap ends, by default after a day. ' +
-      'It needs the key that set the endpoint.',
+    about: `${ROTATE.about} It needs the key that set the endpoint.`,
     body: rotationRequest,
-    isBodyOptional: true,
     data: rotatedEndpoint,
     refusals: ['conflict', 'rate_limited'],
     example: { path: `${ENDPOINTS}/default/rotate`, body: { overlap_hours: 24 } },
-    form: {
-      offers: [{ at: 'settings of an endpoint', button: 'New secret…', tone: 'quiet' }],
-      warn: ({ endpoint }) => [
-        `Make a new secret for the endpoint ${endpoint}?`,
-        'Deliveries are signed with the old secret and the new one for a day, then with the new one alone.',
-        'Make a new secret',
-      ],
-    },
-    secret: {
-      field: 'secret',
-      title: 'The new secret of the endpoint',
-      says: 'The old one also signs until it ends after a day. Give the new one to your receiver before then.',
-    },
     handler: async ({ endpoint, overlap_hours: hours }, parts, caller) => {
       await countInHour(parts.redis, CHANGES, caller.client.id)
-      const overlapMs = hours === undefined ? undefined : hours * 3_600_000
       const destination = destinationOf(caller.client.id, endpoint)
-      const secret = await rotateWebhookSecret(parts.registering, destination, overlapMs, caller.by)
+      const secret = await rotateSecret(parts.registering, destination, hours, caller.by)
       return { data: { ...(await findEndpoint({ endpoint }, parts, caller)), secret } }
     },
   }),
   keyedRoute({
+    ...TEST,
     id: 'test_endpoint',
     group: 'key',
-    method: 'POST',
     path: `${ENDPOINT}/test`,
-    title: 'Fire a test signal to one endpoint',
-    about:
-      'The test has a number of its own, `is_test: true` and mode `DRY_RUN`. It looks like an entry, of `TEST-INSTRUMENT`, an alias ' +
-      'that no strategy can have, and is delivered like any signal, to this endpoint alone.',
     data: testFired,
-    statuses: [201],
     refusals: ['conflict', 'rate_limited'],
-    form: {
-      offers: [{ at: 'endpoint', button: 'Fire a test', tone: 'quiet' }],
-      next: ({ seq }) => `/account/deliveries/${seq}`,
-      done: 'A test signal was fired. Its delivery is below.',
-    },
+    form: { ...TEST.form, next: ({ seq }) => `/account/deliveries/${seq}` },
     needs: findEndpoint,
     handler: async ({ endpoint }, parts, caller) => {
-      const state = await findEndpoint({ endpoint }, parts, caller)
-      assertEnabled(state)
-      if (state.paused)
+      if ((await findEnabled({ endpoint }, parts, caller)).paused)
         throw new ApiError('conflict', `'${endpoint}' is paused, so a test would wait: let it go on first`)
       await countInHour(parts.redis, TESTS, caller.client.id)
       return { data: { seq: await fireTest(parts.registering, destinationOf(caller.client.id, endpoint)) } }
@@ -214,15 +165,6 @@ function warnOfChange({ endpoint, paused, headers }: Change): Warning | null {
   return [`Replace the headers of the endpoint ${endpoint}?`, replaced, 'Replace the headers']
 }
 
-type Enabled = Pick<z.output<typeof endpointState>, 'endpoint' | 'enabled' | 'disabled_why'>
-
-/** Nothing is sent to one that is disabled. Throws `conflict`. */
-export function assertEnabled({ endpoint, enabled, disabled_why: why }: Enabled): void {
-  if (enabled) return
-  const message = `the endpoint '${endpoint}' is disabled${why === null ? '' : ` (${why})`}: set it again first`
-  throw new ApiError('conflict', `${message}, with PUT ${ENDPOINTS}/${endpoint}`)
-}
-
 /** An endpoint of the caller. Throws `not_found`, with one sentence for every name that it has not. */
 export async function findEndpoint(
   { endpoint }: { readonly endpoint: string },
@@ -233,6 +175,14 @@ export async function findEndpoint(
   if (found !== null) return found
   const message = `there is no such endpoint: GET ${ENDPOINTS} lists yours, and PUT ${ENDPOINTS}/NAME sets one`
   throw new ApiError('not_found', message)
+}
+
+/** The same, to which something is to be sent. Throws `not_found`, and `conflict` if nothing is. */
+export async function findEnabled(...asked: Parameters<typeof findEndpoint>) {
+  const state = await findEndpoint(...asked)
+  const fix = `set it again first, with PUT ${ENDPOINTS}/${state.endpoint}`
+  assertEnabled(state, `the endpoint '${state.endpoint}'`, fix)
+  return state
 }
 
 function assertFilter(filter: readonly string[], aliases: readonly string[]): void {

@@ -76,7 +76,6 @@ const CHANGING = [
     'link_client',
     'fire',
     'activate',
-    'contact',
     'entitle',
     'suspend',
     'confirm_key',

@@ -82,7 +82,7 @@ test('the login takes the token alone, and its cookie is of this site only, out 
   const { status, headers } = await fresh.logIn()
   expect([status, headers.get('location')]).toEqual([303, '/ops'])
   const [, ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
-  expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/ops', 'SameSite=Strict'])
+  expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=129600', 'Path=/ops', 'SameSite=Strict'])
   expect(headers.get('set-cookie')).not.toContain(TOKEN)
   const scheme = { origin: 'https://127.0.0.1:8082' }
   for (const header of [scheme, { 'x-forwarded-proto': 'https' }, { 'x-forwarded-proto': 'HTTPS, http' }])
