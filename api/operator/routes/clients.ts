@@ -223,7 +223,7 @@ export const CLIENT_ROUTES = [
     command: { usage: 'clients entitle <client>', options: { aliases: 'set' } },
     form: {
       offers: [{ at: 'client', button: 'Save', inputs: ['aliases', 'program', 'email'] }],
-      done: 'What it may see is changed, from the next signal on, and so is its address for notices.',
+      done: 'Its entitlements are changed, from the next signal on, and so is its address for notices.',
     },
     handler: async ({ client, email, ...change }, { redis, programAlias, aliases: served }) => {
       const { aliases = [], add = [] } = change

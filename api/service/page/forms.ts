@@ -122,7 +122,7 @@ const textsOf = (shown: Fields): Texts =>
     Object.entries(shown).flatMap(([name, value]) => {
       if (value == null || (typeof value === 'object' && !Array.isArray(value))) return []
       if (typeof value === 'boolean') return [[name, value ? 'yes' : '']]
-      return [[name, [value].flat().join(' ')]]
+      return [[name, [value].flat().join(', ')]]
     }),
   )
 
