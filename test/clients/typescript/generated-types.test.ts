@@ -14,6 +14,6 @@ test('the types of the TypeScript client name the parameters and the answer of e
 test('a change of a published type is meant: the digest of the types is recorded here, and the change in the changelog', async () => {
   const { history, signals } = await clientTypes()
   expect(sha256(Buffer.from(history + signals))).toBe(
-    'b0c9780ff4aba7d778981eb11e6e2d3563c23d8026a030657eb408100043790d',
+    'b2a71ad93ac6b07861e656f40714e2cc1e732e2170aff97bdabbad20b2907032',
   )
 })
