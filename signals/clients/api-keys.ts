@@ -185,7 +185,7 @@ return 'ok'
 /**
  * Lua: suspends every webhook of a client that the key set; adds the destinations to a list. A record of an earlier release
  * does not have its setter: any key may have set it. Only a live key, or the operator, sets it again. Settings that the key
- * changed stay, because without them more would be sent, or less; one notice names the endpoints that have them.
+ * changed stay: nobody else may choose what is sent; one notice names the endpoints that have them.
  */
 const SUSPEND = `${WAKE}${keys.NOTIFY}
 local function suspend_one(webhooks, destination, id, route)
@@ -218,8 +218,8 @@ local function suspend(webhooks, client, id, suspended)
     if has_settings_of(destination, id) then changed[#changed + 1] = name == '' and '${DEFAULT_ENDPOINT}' or name end
   end
   if #changed == 0 then return end
-  local stays = 'what it set of these endpoints stays: ' .. table.concat(changed, ', ')
-  notify(client, 'key_revoked', id, stays .. '. Look at the filter, the expiry and the pause of each')
+  local stays = 'the filter, the expiry or the pause that it set of these endpoints stays: ' .. table.concat(changed, ', ')
+  notify(client, 'key_revoked', id, stays .. '. Check each of them')
 end
 `
 
@@ -231,8 +231,8 @@ if redis.call('SISMEMBER', KEYS[1], id) == 0 then return {'unknown'} end
 local others = {}
 for _, other in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   if other ~= id then
-    if number(other) > number(id) and not is_over(other, now) then return {'older'} end
-    others[#others + 1] = other
+    if number(other) < number(id) then others[#others + 1] = other
+    elseif not is_over(other, now) then return {'older'} end
   end
 end
 redis.call('HSETNX', prefix .. id, 'confirmed_at', now)
@@ -249,9 +249,9 @@ return {'ok', by, others, suspended}
 
 const REVOKE_SCRIPT = `${SUSPEND}
 local client, id = unpack(ARGV)
-redis.call('SREM', KEYS[2], id)
 local suspended = {}
-suspend(KEYS[3], client, id, suspended)
+-- Once: what is done of it is found undone no more, but for the notice.
+if redis.call('SREM', KEYS[2], id) == 1 then suspend(KEYS[3], client, id, suspended) end
 return {redis.call('DEL', KEYS[1]), suspended}
 `
 

@@ -45,8 +45,8 @@ export const clearPartOf = ({ disabled_why = 'it was removed while it was change
   condition: fields.condition === undefined ? SOUND : (JSON.parse(fields.condition) as Condition),
   /** Null in records of earlier releases. */
   setter: fields.set_at ? { ...setterOf(fields.set_by ?? ''), atMs: Number(fields.set_at) } : null,
-  /** The name of who changed filter, expiry or pause last; null if nobody did. */
-  settingsBy: fields.settings_by?.split(' ', 1)[0] ?? null,
+  /** The names of those who changed filter, expiry or pause, the last one first. */
+  settingsBy: fields.settings_by?.split(' ') ?? [],
   /** Whether the key that set it, or may have set it, was revoked since. */
   isSuspended: fields.suspended === '1',
   filter: filterOf(fields),
@@ -149,7 +149,8 @@ export type Settings = {
 /**
  * Changes settings; the workers find the change before their next attempt. An endpoint that goes on is sent what waited. Headers are
  * of who set the endpoint: if that is a key that is revoked, the endpoint loses them. Throws `not_found`, `validation_error` on a
- * filter with an invalid alias or without any, and `conflict` if another than `by` set the endpoint and headers are given.
+ * filter with an invalid alias or without any, `conflict` if another than `by` set the endpoint and headers are given, and
+ * `unauthorized` if the key was revoked meanwhile.
  */
 export async function setSettings(
   redis: Redis,
@@ -178,6 +179,8 @@ export async function setSettings(
   )
   if (reply === 'gone') throw notSet(destination)
   if (reply === 'changed') throw notYours(destination)
+  if (reply === 'dead')
+    throw new ApiError('unauthorized', 'the key was revoked before the change was made: nothing was changed')
 }
 
 const notSet = (destination: Destination): ApiError =>
@@ -237,11 +240,11 @@ export async function changeWebhook(
   read: Fields,
   settingsBy: Setter | null = null,
 ) {
-  const args = [destination, settingsBy === null ? '' : nameOf(settingsBy), ...argumentsFor(read, fields)]
-  return (await runScript(redis, CHANGE_SCRIPT, [webhookKey(destination)], ...args)) as
-    | 'ok'
-    | 'gone'
-    | 'changed' // as it returns
+  const key = settingsBy?.kind === 'key' ? settingsBy.id : ''
+  const by = settingsBy === null ? '' : nameOf(settingsBy)
+  const names = [webhookKey(destination), clientKeysKey(clientOf(destination))]
+  const reply = runScript(redis, CHANGE_SCRIPT, names, destination, key, by, ...argumentsFor(read, fields))
+  return (await reply) as 'ok' | 'gone' | 'dead' | 'changed' // as it returns
 }
 
 const argumentsFor = (read: Fields, fields: Fields): readonly (string | number)[] => [
@@ -249,27 +252,35 @@ const argumentsFor = (read: Fields, fields: Fields): readonly (string | number)[
   ...[read, fields].flatMap(each => Object.entries(each).flat()),
 ]
 
-/** Lua: `is_as_read(key, at)` compares fields with what was read of them: their number at ARGV[at], then pairs of name and text. */
+/**
+ * Lua: `is_as_read(key, at)` compares fields with what was read of them: their number at ARGV[at], then pairs of name and text; then
+ * come the pairs that are to be written. Those may be there already: a call whose reply was lost is sent again.
+ */
 const COMPARE = `${WAKE}
+local function first_field(at) return at + 1 + 2 * tonumber(ARGV[at]) end
+
 local function is_as_read(key, at)
-  for i = at + 1, at + 2 * tonumber(ARGV[at]), 2 do
-    if (redis.call('HGET', key, ARGV[i]) or '') ~= ARGV[i + 1] then return false end
+  local own = {}
+  for i = first_field(at), #ARGV, 2 do own[ARGV[i]] = ARGV[i + 1] end
+  for i = at + 1, first_field(at) - 1, 2 do
+    local there = redis.call('HGET', key, ARGV[i]) or ''
+    if there ~= ARGV[i + 1] and there ~= own[ARGV[i]] then return false end
   end
   return true
 end
-
-local function first_field(at) return at + 1 + 2 * tonumber(ARGV[at]) end
 `
 
 /**
- * KEYS: the webhook. ARGV: destination, who changes settings or '', what was read, then pairs of name and value. Who changed settings
- * is a list, newest first: of a filter by one and a pause by another one both may be looked for when a key is revoked.
+ * KEYS: the webhook; the live keys of its client. ARGV: destination; the key that changes settings, '' for none; the name of who does,
+ * or ''; what was read; then pairs of name and value. Who changed settings is a list, newest first: of a filter by one and a pause by
+ * another one both may be looked for when a key is revoked.
  */
 const CHANGE_SCRIPT = `${COMPARE}
-local destination, by = ARGV[1], ARGV[2]
+local destination, key, by = unpack(ARGV)
 if redis.call('HEXISTS', KEYS[1], 'url') == 0 then return 'gone' end
-if not is_as_read(KEYS[1], 3) then return 'changed' end
-if first_field(3) <= #ARGV then redis.call('HSET', KEYS[1], unpack(ARGV, first_field(3))) end
+if key ~= '' and redis.call('SISMEMBER', KEYS[2], key) == 0 then return 'dead' end
+if not is_as_read(KEYS[1], 4) then return 'changed' end
+if first_field(4) <= #ARGV then redis.call('HSET', KEYS[1], unpack(ARGV, first_field(4))) end
 if by ~= '' then
   local all = {by}
   for other in string.gmatch(redis.call('HGET', KEYS[1], 'settings_by') or '', '%S+') do

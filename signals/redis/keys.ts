@@ -60,7 +60,7 @@ export const CLIENTS = `${PREFIX}:clients`
 export const clientKey = (client: string): string => `${CLIENT_PREFIX}${client}`
 export const CLIENT_PREFIX = `${PREFIX}:client:`
 
-/** Set of a client: the ids of its live keys, at most two. */
+/** Set of a client: the ids of its keys that are not revoked: two that have not ended, and those that have. */
 export const clientKeysKey = (client: string): string => `${CLIENT_PREFIX}${client}:keys`
 
 /**

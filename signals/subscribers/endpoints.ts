@@ -30,7 +30,7 @@ export async function readOwnEndpoint({ redis, box, now }: Parts, client: string
     ...{ paused, filter, owed, failures: condition.health.attempts },
     header_names: Object.keys(webhook.headers),
     expire_entries_after_s: webhook.expireAfterS,
-    settings_by: webhook.settingsBy,
+    settings_by: webhook.settingsBy[0] ?? null,
     last_success_at: instantOrNull(webhook.lastSuccessMs),
     // What is due has been so since a moment that says nothing: it is now.
     next_attempt_at: instantOrNull(isSent ? Math.max(dueMs, now()) : null),

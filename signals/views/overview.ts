@@ -195,9 +195,11 @@ function toWebhookState(destination: Destination, fields: Readonly<Record<string
       paused,
       filter,
       expire_entries_after_s: expireAfterS,
-      settings_by: settingsBy,
+      settings_by: settingsBy[0] ?? null,
       last_success_at: instantOrNull(lastSuccessMs),
     },
+    /** All who changed the filter, the expiry or the pause. */
+    changers: settingsBy,
     /** In a row, probes included. */
     failures: condition.health.attempts,
     lane,

@@ -88,11 +88,15 @@ function accountWord({ status, suspended }: Pick<ListedClient, 'status' | 'suspe
   return suspended ? toned('bad', 'suspended') : toned('warn', 'pending')
 }
 
+/** Suggested for further endpoints: as many as a client may have. */
+const ENDPOINT_NAMES = Array.from({ length: MOST_ENDPOINTS }, (_, i) => `endpoint-${i + 2}`)
+
 async function clientPage({ client: id = '' }: Texts, parts: OperatorParts, session: Session) {
   const nowMs = parts.clock.now()
   const client = await readClient(id, parts.redis)
   const { keys, webhook, endpoints, other_webhooks: others, latency, deliveries } = client
   const day = await readHours(parts.redis, nowMs, id)
+  const unused = ENDPOINT_NAMES.find(name => !endpoints.includes(name))
   const live = keys.filter(({ expires_at }) => expires_at === null || Date.parse(expires_at) > nowMs)
   return html`<h1>${id} <span>${client.tier}</span></h1>
 <div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
@@ -114,7 +118,7 @@ ${live.length < MOST_LIVE_KEYS ? offers(session, 'keys', { client: id }) : html`
 <h2>Webhook</h2>
 ${await webhookPanel(session, id, DEFAULT_ENDPOINT, webhook, parts)}
 ${await Promise.all(others.map(async each => html`<h2>Endpoint ${each.endpoint}</h2>${await webhookPanel(session, id, each.endpoint, each, parts)}`))}
-${webhook === null || endpoints.length >= MOST_ENDPOINTS ? '' : section('Add an endpoint', offers(session, 'new endpoint', { client: id }))}
+${webhook === null || endpoints.length >= MOST_ENDPOINTS ? '' : section('Add an endpoint', offers(session, 'new endpoint', { client: id }, { endpoint: unused }))}
 <h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${counted(latency.deliveries, 'delivery')}, from the log on</span>`}</h2>
 ${latencyTable(latency)}
 <h2>Deliveries of the last 24 hours</h2>
@@ -163,7 +167,7 @@ async function webhookPanel(
 ${webhookWord(webhook)}${lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(owed, 'delivery')}${
     failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
   }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
-${offers(session, 'range', given)}${offers(session, 'endpoint', given, webhook)}${resendGivenUp(session, client, endpoint)}
+${offers(session, 'range', given, { endpoint })}${offers(session, 'endpoint', given, webhook)}${resendGivenUp(session, client, endpoint)}
 ${settings === '' ? '' : html`<details><summary>Change it</summary>${settings}</details>`}</div>`
 }
 

@@ -139,7 +139,7 @@ export const OPERATOR_ACCOUNT_ROUTES = [
 async function setByLinks(redis: Redis, operator: string): Promise<readonly Destination[]> {
   const link = nameOf({ kind: 'link', id: operator })
   const [, webhooks] = await readAllClients(redis)
-  const found = [...webhooks.values()].filter(each => each.set_by === link || each.settings_by === link)
+  const found = [...webhooks.values()].filter(each => each.set_by === link || each.changers.includes(link))
   return found.map(({ destination }) => destination)
 }
 

@@ -60,13 +60,14 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
   ): Piece => {
     const sent = Object.fromEntries(Object.entries(given).filter(([name]) => !inputs.includes(name)))
     const to = withVariables(path, sent)
+    const form = [to, given.endpoint].filter(Boolean).join('/') // one address serves all endpoints of a client
     const kept = Object.entries(sent).filter(([name]) => fields.some(field => field.name === name))
     const asked = [...variables, ...fields].filter(({ name }) => inputs.includes(name))
     const look = inputs.length === 0 ? (tone ?? '') : 'quiet'
     const all = asked.map(field => {
       const isNew = variables.includes(field) // it names what there is not yet
       const choices = isNew ? undefined : rules.choicesOf(session, route, field.name)
-      return inputOf(field, { ...shown, choices, form: to })
+      return inputOf(field, { ...shown, choices, form })
     })
     const content = html`${hidden(Object.fromEntries(kept))}${all}<button class="${look}">${button}</button>`
     return formTo(session, to, content, inputs.length === 0 ? '' : 'fields')

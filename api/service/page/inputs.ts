@@ -61,7 +61,7 @@ export function problemsOf({ details, message }: ApiError, fields: readonly Rout
 export type Input = {
   readonly values: Texts
   readonly choices?: readonly string[] | undefined
-  /** The address of its form, which makes its hint unique on a page. */
+  /** What makes its hint unique on a page. */
   readonly form: string
   /** What is wrong with the fields of a form that is asked for again. */
   readonly problems?: Texts

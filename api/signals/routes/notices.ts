@@ -9,7 +9,7 @@ const NOTICES = '/v1/notices'
 const notice = named('Notice', {
   at: text('UTC instant, ISO 8601.'),
   event: word(
-    '`endpoint_failing`: every attempt has failed for an hour; `endpoint_disabled`; `key_expiring`: a key ends within seven days.',
+    '`endpoint_failing`: every attempt has failed for an hour; `endpoint_disabled`; `key_expiring`: a key ends within seven days; `key_revoked`: a key is revoked and what it chose of endpoints stays.',
     NOTICE_EVENTS,
   ),
   endpoint: textOrNull('The endpoint that it is about, or null.'),

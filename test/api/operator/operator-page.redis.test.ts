@@ -526,6 +526,11 @@ test('the page has a panel for each endpoint of a client, names one in trouble a
     /<h2>Webhook<\/h2>.*<h2>Endpoint backup<\/h2>.*backup\.example\.org.*<h2>Add an endpoint<\/h2>/s,
   )
   expect(client).toContain('<input type="hidden" name="endpoint" value="backup">')
+  const adding = client.slice(client.indexOf('Add an endpoint'))
+  expect(adding).toMatch(/<input type="text" name="endpoint" value="endpoint-2"/) // and not `default`, which it would replace
+  const ids = [...client.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(client).toMatch(/<h2>Endpoint backup<.*<input type="text" name="endpoint" value="backup"/s) // what is sent again
   await setSettings(redis, testBox(), 'acme-capital/backup', { filter: ['birch'] })
   nowMs += HOUR_MS
   expect(await textOf('/ops/view/signals/6')).toMatch(

@@ -34,7 +34,14 @@ import {
   startReceiver,
 } from '../../support/signals/receiver.ts'
 import { createTestSender } from '../../support/signals/sender.ts'
-import { addClient, beforeScripts, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import {
+  addClient,
+  beforeScripts,
+  fire,
+  NOW_MS,
+  seededBytes,
+  withLostReplies,
+} from '../../support/signals/signals.ts'
 import { registerParts } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
 
@@ -237,6 +244,28 @@ test('a rotation that meets a registration keeps its address and its secret, and
   const headers = { authorization: 'Bearer of-mine' }
   const refused = await refusalOf(setSettings(redis, BOX, 'acme', { headers }, byKey(keyId)))
   expect([refused.code, (await readAcme())?.headers]).toEqual(['conflict', {}])
+})
+
+test('a registration and a rotation whose replies of Redis are lost are made once, and their secrets are shown', async () => {
+  const changes: unknown[] = []
+  const lossy = {
+    ...parts,
+    redis: withLostReplies(redis),
+    onChange: (change: unknown) => changes.push(change),
+  }
+  const { made } = await registerWebhook(lossy, 'acme', request(), byKey(keyId))
+  expect(await textsOf()).toEqual([made])
+  const rotated = await rotateWebhookSecret(lossy, 'acme', undefined, byKey(keyId))
+  expect(await textsOf()).toEqual([rotated, made])
+  expect(changes).toMatchObject([{ change: 'set' }, { change: 'rotated' }])
+})
+
+test('a revoked key changes no settings, also in a request that began before', async () => {
+  await registerWebhook(parts, 'acme', request(), byKey(keyId))
+  await revokeKey(redis, keyId)
+  const refused = refusalOf(setSettings(redis, BOX, 'acme', { isPaused: true }, byKey(keyId)))
+  expect(await refused).toMatchObject({ code: 'unauthorized' })
+  expect(await readAcme()).toMatchObject({ isPaused: false, settingsBy: [] })
 })
 
 test.each<[what: string, change: () => Promise<unknown>]>([

@@ -6,6 +6,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
 import { setEmail } from '#signals/clients/clients.ts'
+import type { Setter } from '#signals/outbox/setter.ts'
 import { disableWebhook, type Settings, saveWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { NOTICES_OWED } from '#signals/redis/keys.ts'
 import { createMailer } from '#signals/send/mail.ts'
@@ -103,13 +104,13 @@ async function revoke(): Promise<void> {
   await revokeKey(redis, id)
 }
 
-/** Of a key that chose settings of an endpoint, and another one chose others after it. */
+/** Of a key that chose settings of an endpoint, of which the operator chose others after it. */
 async function revokeAfterSettings(): Promise<void> {
   const { id } = (await listKeys(redis, 'acme'))[0]!
-  const set = (settings: Settings, by: string) =>
-    setSettings(redis, deliveries.BOX, 'acme/backup', settings, deliveries.byKey(by))
-  await set({ filter: ['alder'] }, id)
-  await set({ expireAfterS: 60 }, 'another1')
+  const set = (settings: Settings, by?: Setter) =>
+    setSettings(redis, deliveries.BOX, 'acme/backup', settings, by)
+  await set({ filter: ['alder'] }, deliveries.byKey(id))
+  await set({ expireAfterS: 60 })
   await revokeKey(redis, id)
 }
 
@@ -137,12 +138,7 @@ test.each([
   [
     'has settings of a key that is revoked',
     revokeAfterSettings,
-    [
-      'key_revoked',
-      null,
-      KEY_ID,
-      expect.stringMatching(/ of these endpoints stays: backup\. Look at the filter/),
-    ],
+    ['key_revoked', null, KEY_ID, expect.stringMatching(/ of these endpoints stays: backup\. Check each/)],
     ['backup', 'default'],
   ],
   [

@@ -86,3 +86,7 @@ export const meddledWith = (
 /** The same Redis, before each of whose scripts something happens. */
 export const beforeScripts = (redis: Redis, happens: () => Promise<void>): Redis =>
   meddledWith(redis, (run, command) => (command === 'evalsha' ? happens().then(run) : run()))
+
+/** The same Redis, to which each script is sent again, as ioredis does when a connection breaks before the reply. */
+export const withLostReplies = (redis: Redis): Redis =>
+  meddledWith(redis, (run, command) => (command === 'evalsha' ? Promise.resolve(run()).then(run) : run()))
