@@ -45,20 +45,30 @@ export async function resend(
   range: ResendRange,
   { isDryRun = false, most = Number.POSITIVE_INFINITY } = {},
 ) {
-  const debts: Debts[] = []
-  for (const destination of destinations) {
-    let count = 0
-    for await (const signals of debtsOf(redis, destination, range)) {
-      debts.push({ destination, signals })
-      count += signals.length
-      if (count > most) throw tooMany(range.from, most)
+  const matching = new Set<number>()
+  /** Block by block: a range may be the whole log. */
+  const each = async (use: (debts: Debts, count: number) => unknown): Promise<number> => {
+    let total = 0
+    for (const destination of destinations) {
+      let count = 0
+      for await (const signals of debtsOf(redis, destination, range)) {
+        for (const { seq } of signals) matching.add(seq)
+        count += signals.length
+        await use({ destination, signals }, count)
+      }
+      total += count
     }
+    return total
   }
-  const seqs = debts.flatMap(({ signals }) => signals.map(({ seq }) => seq))
-  const signals = new Set(seqs).size
-  if (isDryRun) return { signals, owed_again: 0 }
-  for (const each of debts) await oweAgain(redis, each.destination, each.signals, now(), true)
-  return { signals, owed_again: seqs.length }
+  const assertFew = (_: Debts, count: number): void => {
+    if (count > most) throw tooMany(range.from, most)
+  }
+  if (isDryRun || most < Number.POSITIVE_INFINITY) await each(assertFew)
+  if (isDryRun) return { signals: matching.size, owed_again: 0 }
+  const owedAgain = await each(({ destination, signals }) =>
+    oweAgain(redis, destination, signals, now(), true),
+  )
+  return { signals: matching.size, owed_again: owedAgain }
 }
 
 function tooMany(from: number, most: number): ApiError {

@@ -36,17 +36,17 @@ export const boundsText = ({ equity_usd, contribution_cadence_bars }: InputBound
 export const simulationRequest = z.object({
   equity_usd: z
     .number()
-    .describe('what all contributions of the planned window sum to in US dollars, a finite number'),
+    .describe('a finite number of US dollars: the sum of all contributions of the planned window'),
   contribution_cadence_bars: z
     .number()
     .refine(Number.isInteger) // zod's own check holds 1e-7 for a multiple of 1, and refuses 1e300
-    .meta({ type: 'integer', description: 'the bars from one contribution to the next, a whole number' }),
+    .meta({ type: 'integer', description: 'a whole number of bars from one contribution to the next' }),
 })
 
 const inside = (field: keyof SimulationInput) => {
   const [least, most] = KEYED_BOUNDS[field]
   const simulated = simulationRequest.shape[field]
-  const description = `${simulated.description} from ${least} to ${most}`
+  const description = `${simulated.description}, from ${least} to ${most}`
   return simulated
     .min(least)
     .max(most)

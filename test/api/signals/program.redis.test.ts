@@ -280,8 +280,8 @@ test.each(BODIES)(
 
 const input = (equity: string, cadence: string) =>
   `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
-const cadence = (value: string) => wrong('contribution_cadence_bars', value, /, a whole number/)
-const equity = (value: string) => wrong('equity_usd', value, /, a finite number/)
+const cadence = (value: string) => wrong('contribution_cadence_bars', value, /expected a whole number of bars/)
+const equity = (value: string) => wrong('equity_usd', value, /expected a finite number of US dollars/)
 const wrong = (param: string, value: string, reason: RegExp) => ({
   param,
   value,
