@@ -2,7 +2,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { SignalsGroup } from '#api/signals/exchange.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
-import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
@@ -10,7 +9,7 @@ import { createToken } from '#signals/clients/token.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, pathOf, requestOf, withKey } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
-import { refusalOf, seqsOf } from './keyed-answers.ts'
+import { ROUTES_IN_TURN, refusalOf, seqsOf } from './keyed-answers.ts'
 
 let made: ReturnType<typeof createTestSignals>
 useRedis()
@@ -100,21 +99,6 @@ async function fill(): Promise<void> {
   }
 }
 
-/** Those that change something come last, and of them a registration, which fires a test, first. */
-const CHANGING = [
-  ...[
-    'put_profile',
-    'get_profile',
-    'put_webhook',
-    'get_webhook',
-    'put_endpoint',
-    'patch_endpoint',
-    'rotate_endpoint',
-  ],
-  ...['test_endpoint', 'resend', 'delete_endpoint', 'confirm_key'],
-]
-const ROUTES = SIGNALS_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
-
 const verdictOf = (access: SignalsGroup, verdict: KeyState[2], program: boolean): Verdict => {
   if (access === 'open' || access === 'preview') return 'ok'
   if (access === 'program' && verdict.program === 'ok' && !program) return 'not_entitled'
@@ -137,7 +121,7 @@ test.each(CASES)(
     await fill()
     const token = await arrange(owner)
     const { app, errors } = made
-    for (const route of ROUTES) {
+    for (const route of ROUTES_IN_TURN) {
       const { id, path, group } = route
       const response = await app.request(pathOf(route, 'default', 3), requestOf(route, token))
       const usual = verdictOf(group, verdict, program)

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 
 const instant = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
 
@@ -73,3 +74,13 @@ export const seqsOf = async (response: Response): Promise<number[]> =>
 export const from = (remoteAddress: string) => ({
   incoming: { socket: { remoteAddress } } as IncomingMessage, // all that the app reads of it
 })
+
+const CHANGING = [
+  ...['put_webhook', 'get_webhook', 'put_endpoint', 'patch_endpoint', 'rotate_endpoint', 'endpoints'],
+  ...['resend', 'test_endpoint', 'delete_endpoint', 'put_profile', 'get_profile', 'confirm_key'],
+]
+
+/** The routes in the order in which a test asks them: those that change what the others answer come last. */
+export const ROUTES_IN_TURN = SIGNALS_ROUTES.toSorted(
+  (a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id),
+)
