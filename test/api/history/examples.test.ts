@@ -5,19 +5,17 @@ import { ROUTES } from '#api/history/routes.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
-import { asCsv } from '#core/contract/openapi.ts'
-import type { Format } from '#core/contract/parameters.ts'
 import { FIRST_VERSION, openBothVersions, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
 import {
   type Answers,
+  answersTo,
   assertRecorded,
-  exampledDocument,
-  exampleOf,
   partsOf,
   recordIfAsked,
 } from '../../support/history/recorded-examples.ts'
+import { openApi } from '../../support/http/openapi-documents.ts'
 import { meddled, outage } from '../../support/stores/store-doubles.ts'
 import { type App, openServing } from './answers.ts'
 import { type Apps, openApps } from './kinds.ts'
@@ -25,24 +23,9 @@ import { type Apps, openApps } from './kinds.ts'
 const apps = await openApps(inject('tinyStore'))
 const app = apps.serving
 
-const textOf = async (path: string) => portable(await (await app.request(path)).text())
-
 /** The digest of a manifest changes with the code that built it, and with its compressed bytes. */
 const portable = (text: string): string =>
   text.replaceAll(/(?<="manifest_sha256":"|Z,,?)[0-9a-f]{64}/g, 'f'.repeat(64))
-
-/** Asks every question. */
-async function answerAll(): Promise<Answers['answers']> {
-  const asked = ROUTES.map(async route => {
-    const { id } = route
-    const { path: request } = exampleOf(route)
-    const formats: readonly Format[] = route.formats
-    const json: unknown = JSON.parse(await textOf(request))
-    const csv = formats.includes('csv') ? { csv: await textOf(asCsv(request)) } : {}
-    return [id, { json, ...csv }] as const
-  })
-  return Object.fromEntries(await Promise.all(asked))
-}
 
 /** Refusals of what comes as a request, by the service as it is, empty, and at fault. */
 async function refuseAll({ serving, empty, faulty }: Apps): Promise<Answers['refusals']> {
@@ -89,9 +72,11 @@ async function openCrowded(): Promise<App> {
   return { request }
 }
 
-const answers: Answers = { answers: await answerAll(), refusals: await refuseAll(apps) }
+const textOf = async (path: string) => portable(await (await app.request(path)).text())
+const answered = await answersTo(ROUTES, async (_, path) => ({ status: 200, text: await textOf(path) }))
+const answers: Answers = { answers: answered, refusals: await refuseAll(apps) }
 recordIfAsked('examples.json', answers)
-const document = exampledDocument.parse(JSON.parse(await textOf('/openapi.json')))
+const document = openApi.parse(JSON.parse(await textOf('/openapi.json')))
 
 test('every example of the document is what the service answered or refused, and every answer and refusal has one', () => {
   const files = FILE_ROUTES.map(({ path }) => path)

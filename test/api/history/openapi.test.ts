@@ -1,59 +1,31 @@
 // The published document describes the service that there is: the route table, no more and no less, and every status.
 import { expect, inject, test } from 'vitest'
-import { z } from 'zod'
 import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { FIRST_VERSION, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp, SETTINGS } from '../../support/history/history-app.ts'
+import { openApi } from '../../support/http/openapi-documents.ts'
 import { meddled, outage } from '../../support/stores/store-doubles.ts'
 import { openServing } from './answers.ts'
 import { openApps } from './kinds.ts'
 import { DATA_ROUTES, pathOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
-const media = z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()).optional() }))
-const operation = z.object({
-  operationId: z.string(),
-  summary: z.string().min(1),
-  description: z.string().min(1),
-  parameters: z.array(
-    z.object({
-      name: z.string(),
-      in: z.enum(['path', 'query']),
-      required: z.boolean(),
-      schema: z.looseObject({}),
-    }),
-  ),
-  responses: z.record(
-    z.string(),
-    z.object({
-      description: z.string().min(1),
-      content: media.optional(),
-      headers: z.looseObject({}).optional(),
-    }),
-  ),
-})
-const openApi = z.object({
-  openapi: z.literal('3.1.0'),
-  info: z.looseObject({ version: z.string(), description: z.string() }),
-  servers: z.array(z.object({ url: z.string(), description: z.string() })),
-  paths: z.record(z.string(), z.strictObject({ get: operation })),
-})
-
 const apps = await openApps(inject('tinyStore'))
 const published = await apps.serving.request('/openapi.json')
 const text = await published.text()
 const document = openApi.parse(JSON.parse(text))
 
-const operationOf = (route: HistoryRoute) => document.paths[route.path]!.get
+const operationOf = (route: HistoryRoute) => document.paths[route.path]!.get!
 
 test('the document covers exactly the route table', () => {
   const pinned = DATA_ROUTES.map(({ path }) => path.replace('/v1', '/v1/snapshots/{version}'))
   const files = FILE_ROUTES.map(({ path }) => path)
   const tabled = ROUTES.map(({ path }) => path)
   expect(Object.keys(document.paths)).toEqual([...tabled, ...pinned, ...files])
+  expect(new Set(Object.values(document.paths).flatMap(Object.keys))).toEqual(new Set(['get']))
   expect(ROUTES.map(route => operationOf(route).operationId)).toEqual(ROUTES.map(({ id }) => id))
 })
 

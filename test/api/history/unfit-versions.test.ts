@@ -28,6 +28,7 @@ import {
   SECOND_VERSION,
   smallBook,
 } from '../../support/books/small-book.ts'
+import { casesOf } from '../../support/cases-of.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
 import { damage, isArtifact, meddled, outage } from '../../support/stores/store-doubles.ts'
@@ -109,83 +110,48 @@ const withoutOne = (all: Snapshot): Snapshot => ({ ...all, strategies: all.strat
 const ONLY_MANIFEST = BUT('count_matches', 'per_strategy_loaded', 'correlation_dims')
 const NOT_LOADED = BUT('per_strategy_loaded')
 
-type Row = readonly [what: string, harm: Harm, why: string]
-
-/** Harms after which these checks hold or fail. */
-const harms = (checks: Record<string, boolean>, ...rows: Row[]) =>
-  rows.map(([what, harm, why]) => [what, harm, checks, why] as const)
+/** After a harm these checks hold or fail. */
+type Row = [what: string, harm: Harm, checks: Readonly<Record<string, boolean>>, why: string]
 
 const MANIFEST = manifestKey(SECOND_VERSION)
-const CHANGED = 'not the one that was published'
-const MISSING = 'its manifest is missing'
-const OTHER = 'another form'
+const NO_MANIFEST: Harm = ({ store }) => store.remove(MANIFEST)
+const FROM_THE_FUTURE = rewritten(published => ({
+  ...published,
+  manifest_version: published.manifest_version + 1,
+}))
+const REORDERED = rewritten(published => ({ ...published, strategies: published.strategies.toReversed() }))
+const WITHOUT_A_FILE = rewritten(published => ({ ...published, artifacts: published.artifacts.slice(0, -1) }))
+const FIRST_DOCUMENT = () => encodeSnapshot(smallBook(FIRST_VERSION)).document
 
 const HARMS = [
-  ...harms(
-    ALL(false),
-    ['has no manifest', ({ store }) => store.remove(MANIFEST), MISSING],
-    ['has a damaged manifest', overwritten('store', MANIFEST, damage), CHANGED],
-    ['has another manifest than the pointer says', pointedWrongly, CHANGED],
-    [
-      'has a manifest from the future',
-      rewritten(published => ({ ...published, manifest_version: published.manifest_version + 1 })),
-      'another form: update the program',
-    ],
-    ['has a manifest that is none', rewritten(() => 'hello'), OTHER],
-    ['has a manifest that is no JSON', notJson, OTHER],
-    [
-      'has the manifest of another version',
-      rewritten(published => ({ ...published, version: FIRST_VERSION })),
-      `its manifest is that of ${FIRST_VERSION}`,
-    ],
-  ),
-  ...harms(
-    ONLY_MANIFEST,
-    ['is in a snapshot format from the future', replaced('document', fromTheFuture), 'update the program'],
-    ...Object.values(SNAPSHOT_FILES).flatMap((name): Row[] => {
-      const key = privateKey(SECOND_VERSION, name)
-      const changed = `${name} is not the file that was published`
-      return [
-        [`lost ${name}`, ({ privateStore }) => privateStore.remove(key), `${name} is missing`],
-        [`has a damaged ${name}`, overwritten('privateStore', key, damage), changed],
-      ]
-    }),
-  ),
-  ...harms(BUT('manifest_loaded'), [
-    'has a snapshot of another version',
-    replaced('document', () => encodeSnapshot(smallBook(FIRST_VERSION)).document),
-    'manifest_loaded failed',
-  ]),
-  ...harms(BUT('count_matches', 'correlation_dims'), [
-    'has fewer strategies than its manifest says',
-    replaced('document', encoded('document', withoutOne)),
-    'count_matches, correlation_dims failed',
-  ]),
-  ...harms(BUT('correlation_dims'), [
-    'has a matrix of another size',
-    replaced('correlation', encoded('correlation', withLargerMatrix)),
-    'correlation_dims failed',
-  ]),
-  ...harms(
-    NOT_LOADED,
-    [
-      'has other strategies than its manifest says',
-      rewritten(published => ({ ...published, strategies: published.strategies.toReversed() })),
-      'per_strategy_loaded failed',
-    ],
-    [
-      'did not publish a file that it must',
-      rewritten(published => ({ ...published, artifacts: published.artifacts.slice(0, -1) })),
-      'per_strategy_loaded failed',
-    ],
-    ['holds a return that is no number', replaced('daily', encoded('daily', withNaN)), 'failed'],
-  ),
+  ...casesOf<Row>`
+has no manifest -> ${NO_MANIFEST} -> ${ALL(false)} -> its manifest is missing
+has a damaged manifest -> ${overwritten('store', MANIFEST, damage)} -> ${ALL(false)} -> not the one that was published
+has another manifest than the pointer says -> ${pointedWrongly} -> ${ALL(false)} -> not the one that was published
+has a manifest from the future -> ${FROM_THE_FUTURE} -> ${ALL(false)} -> another form: update the program
+has a manifest that is none -> ${rewritten(() => 'hello')} -> ${ALL(false)} -> another form
+has a manifest that is no JSON -> ${notJson} -> ${ALL(false)} -> another form
+has the manifest of another version -> ${rewritten(published => ({ ...published, version: FIRST_VERSION }))} -> ${ALL(false)} -> its manifest is that of ${FIRST_VERSION}
+is in a snapshot format from the future -> ${replaced('document', fromTheFuture)} -> ${ONLY_MANIFEST} -> update the program
+has a snapshot of another version -> ${replaced('document', FIRST_DOCUMENT)} -> ${BUT('manifest_loaded')} -> manifest_loaded failed
+has fewer strategies than its manifest says -> ${replaced('document', encoded('document', withoutOne))} -> ${BUT('count_matches', 'correlation_dims')} -> count_matches, correlation_dims failed
+has a matrix of another size -> ${replaced('correlation', encoded('correlation', withLargerMatrix))} -> ${BUT('correlation_dims')} -> correlation_dims failed
+has other strategies than its manifest says -> ${REORDERED} -> ${NOT_LOADED} -> per_strategy_loaded failed
+did not publish a file that it must -> ${WITHOUT_A_FILE} -> ${NOT_LOADED} -> per_strategy_loaded failed
+holds a return that is no number -> ${replaced('daily', encoded('daily', withNaN))} -> ${NOT_LOADED} -> failed`,
+  ...Object.values(SNAPSHOT_FILES).flatMap((name): Row[] => {
+    const key = privateKey(SECOND_VERSION, name)
+    const changed = `${name} is not the file that was published`
+    return [
+      [`lost ${name}`, ({ privateStore }) => privateStore.remove(key), ONLY_MANIFEST, `${name} is missing`],
+      [`has a damaged ${name}`, overwritten('privateStore', key, damage), ONLY_MANIFEST, changed],
+    ]
+  }),
 ]
 
 test.each(HARMS)(
   'a version that %s is not served: not next, not at a start, not alone',
-  async (...harmed) => {
-    const [, harm, checks, why] = harmed
+  async (_, harm, checks, why) => {
     const failure = { kind: 'failed', error: { message: expect.stringContaining(why) } }
     const stores = await openBothVersions()
     const running = await open(stores)
@@ -273,22 +239,23 @@ test('a file that is lost or damaged is reported once as long as its version is 
 const point = (store: ObjectStore, bytes: Uint8Array) => store.replace(CURRENT_KEY, bytes, JSON_HEADERS)
 const append = (store: ObjectStore, bytes: Uint8Array) => store.replace(pointerKey(99), bytes, JSON_HEADERS)
 
-test.each<[string, (store: ObjectStore) => Promise<void>, string]>([
-  ['when the hint is gone', store => store.remove(CURRENT_KEY), 'unchanged'],
-  ['when the hint is rubbish', store => point(store, toBytes([])), 'unchanged'],
-  ['when the hint is no JSON', store => point(store, toBytes('cut off').subarray(1)), 'unchanged'],
-  [
-    'when the hint is lost and the newest entry is rubbish',
-    store => store.remove(CURRENT_KEY).then(() => append(store, toBytes([]))),
-    'failed',
-  ],
-])('the version that is served stays %s', async (_name, harm, kind) => {
-  const { app, source, store } = await openServing(FIRST_VERSION)
-  await harm(store)
-  expect((await source.refresh()).kind).toBe(kind)
-  expect((await app.request('/v1/summary')).status).toBe(200)
-  expect((await app.request('/readyz')).status).toBe(200)
-})
+const lose = (store: ObjectStore) => store.remove(CURRENT_KEY)
+const loseWorse = (store: ObjectStore) => lose(store).then(() => append(store, toBytes([])))
+
+test.each(casesOf<[string, (store: ObjectStore) => Promise<void>, string]>`
+when the hint is gone -> ${lose} -> unchanged
+when the hint is rubbish -> ${(store: ObjectStore) => point(store, toBytes([]))} -> unchanged
+when the hint is no JSON -> ${(store: ObjectStore) => point(store, toBytes('cut off').subarray(1))} -> unchanged
+when the hint is lost and the newest entry is rubbish -> ${loseWorse} -> failed`)(
+  'the version that is served stays %s',
+  async (_name, harm, kind) => {
+    const { app, source, store } = await openServing(FIRST_VERSION)
+    await harm(store)
+    expect((await source.refresh()).kind).toBe(kind)
+    expect((await app.request('/v1/summary')).status).toBe(200)
+    expect((await app.request('/readyz')).status).toBe(200)
+  },
+)
 
 test('the version that is served stays when the store cannot be reached, and the answers that were not read yet are computed', async () => {
   const { store, privateStore } = await openBothVersions()

@@ -12,6 +12,7 @@ import { setSettings } from '#signals/outbox/webhooks.ts'
 import { EPOCH, OPERATOR_TOKENS, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
+import { casesOf } from '../../support/cases-of.ts'
 import { atEnd } from '../../support/ends.ts'
 import {
   operatorBrowser,
@@ -36,7 +37,7 @@ const newest = async () => (await readActions(redis, { limit: 100 })).rows
 /** An action and how each front end is asked for it; `KEY` stands for the id of the key of the client. */
 type Step = {
   readonly action: string
-  readonly json: readonly [method: string, path: string, body?: object]
+  readonly json: readonly [method: string, path: string, body: object | undefined]
   /** The command, and what it prints. */
   readonly ops: readonly [line: string, prints: RegExp]
   /** The fields of the form if it has any; null where the page has none. */
@@ -53,168 +54,51 @@ type Step = {
 const ACME = '/ops/clients/acme'
 const PAGE = '/ops/view/clients/acme'
 const URL_OF = 'https://hooks.example.org/in'
-const KEY_SHOWN = /hw_live_\w+/
 const OLD = '2026-11-20T00:15:00Z'
 const SECRET_SHOWN = /whsec_[\w+/=-]+/
 
-/** In this order: each needs what those before it have left. */
-const STEPS: readonly Step[] = [
-  {
-    action: 'add_client',
-    json: ['POST', '/ops/clients', { id: 'acme', tier: 'pro', aliases: ['alder', 'hidden'] }],
-    ops: ['clients add acme --tier pro --aliases alder,hidden', /status: pending/],
-    form: { id: ' acme ', tier: 'pro', aliases: ' alder,  hidden ' },
-    changes: {
-      ...{ tier: 'pro', status: 'pending', suspended: false, aliases: ['alder', 'hidden'], program: false },
-      ...{ keys: [], webhook: null },
-    },
+/** What a step has beside its request and its command. */
+type More = Pick<Step, 'form' | 'asks' | 'subject' | 'secret' | 'changes'>
+
+type Row = [action: string, asked: string, body: object | undefined, line: string, prints: RegExp, more: More]
+
+const NONE = { status: 'pending', suspended: false, program: false, keys: [], webhook: null }
+const ADDED = { id: 'acme', tier: 'pro', aliases: ['alder', 'hidden'] }
+const ENTITLED = { aliases: ['alder', 'birch'], program: true, email: 'desk@example.org' }
+const ISSUED = { name: 'jane', scopes: ['read', 'fire:alder'] }
+const ENABLED = { webhook: { enabled: true, waiting: 0 } }
+const [NO, EVERY] = [undefined, { subject: '*', form: { alias: '*' } }]
+const LINKED = /^usable once until \S+, shown this once:\nhttps:\S+\/account\/login#\S+\n$/
+const UNTESTED =
+  /^test 2: no attempt has ended after 12 s: `highwater ops signal 2 acme` shows every attempt\n$/
+
+/** In this order: each needs what those before it have left. Nothing delivers here, so that the test signal is not acknowledged. */
+const STEPS: readonly Step[] = casesOf<Row>`
+add_client -> POST /ops/clients -> ${ADDED} -> clients add acme --tier pro --aliases alder,hidden -> ${/status: pending/} -> ${{ form: { id: ' acme ', tier: 'pro', aliases: ' alder,  hidden ' }, changes: { ...NONE, tier: 'pro', aliases: ['alder', 'hidden'] } }}
+activate -> POST ${ACME}/activate -> ${NO} -> clients activate acme -> ${/status: active/} -> ${{ changes: { status: 'active' } }}
+entitle -> POST ${ACME}/entitlements -> ${ENTITLED} -> clients entitle acme --set alder,birch --program --email desk@example.org -> ${/aliases: alder, birch\n(?:.*\n)*email: desk@example\.org\n/} -> ${{ form: { aliases: 'alder birch', program: 'yes', email: 'desk@example.org' }, changes: { aliases: ['alder', 'birch'], program: true } }}
+link_client -> POST ${ACME}/link -> ${NO} -> clients link acme -> ${LINKED} -> ${{ secret: /hw_link_[\w-]+/ }}
+issue_key -> POST ${ACME}/keys -> ${NO} -> keys issue acme -> ${/^key \w{8}, shown this once:\nhw_live_\w+\n$/} -> ${{ secret: /hw_live_\w+/, changes: { keys: ['KEY'] } }}
+confirm_key -> POST /ops/keys/KEY/confirm -> ${NO} -> keys confirm KEY -> ${/key id: KEY\n/} -> ${{ form: null }}
+set_webhook -> PUT ${ACME}/webhook -> ${{ url: URL_OF }} -> webhook set acme ${URL_OF} -> ${/secret, shown this once:\nwhsec_\S+\n$/} -> ${{ form: { url: URL_OF }, secret: SECRET_SHOWN, changes: ENABLED }}
+rotate_webhook -> POST ${ACME}/webhook/rotate -> ${NO} -> webhook rotate acme -> ${/whsec_/} -> ${{ asks: 'Make a new secret for the webhook of acme?', secret: SECRET_SHOWN }}
+test -> POST ${ACME}/test -> ${NO} -> test acme -> ${UNTESTED} -> ${{}}
+disable_webhook -> POST ${ACME}/webhook/disable -> ${{ why: 'holiday' }} -> webhook disable acme --why holiday -> ${/disabled why: holiday/} -> ${{ asks: 'Disable the webhook of acme?', changes: { webhook: { enabled: false, waiting: 0 } } }}
+enable_webhook -> POST ${ACME}/webhook/enable -> ${NO} -> webhook enable acme -> ${/enabled: true/} -> ${{ changes: ENABLED }}
+replay -> POST ${ACME}/replay?from=1 -> ${NO} -> replay acme --from 1 -> ${/owed again: 2\n/} -> ${{ form: { from: '1' }, asks: 'Send acme signals 1 to 2 again?', changes: { webhook: { enabled: true, waiting: 2 } } }}
+suspend -> POST ${ACME}/suspend -> ${NO} -> clients suspend acme -> ${/status: pending/} -> ${{ asks: 'Suspend acme?', changes: { status: 'pending', suspended: true } }}
+remove_webhook -> DELETE ${ACME}/webhook -> ${NO} -> webhook remove acme -> ${/^removed\n$/} -> ${{ asks: 'Remove the webhook of acme?', changes: { webhook: null } }}
+revoke_key -> POST /ops/keys/KEY/revoke -> ${NO} -> keys revoke KEY -> ${/key id: KEY\n/} -> ${{ asks: 'Revoke the key KEY of acme?', changes: { keys: [] } }}
+halt -> POST /ops/live/halt -> ${NO} -> live halt -> ${/halted: \*/} -> ${{ ...EVERY, asks: 'Halt every strategy?', changes: { halted: ['*'] } }}
+resume -> POST /ops/live/resume -> ${{ alias: '*' }} -> live resume -> ${/halted: none/} -> ${{ ...EVERY, changes: { halted: [] } }}
+rollback -> POST /ops/rollback -> ${{ version: OLD }} -> rollback ${OLD} -> ${/^version: 2026-11-20T00:15:00Z\n$/} -> ${{ form: { version: OLD }, asks: `Serve ${OLD} again?`, subject: OLD }}
+issue_token -> POST /ops/tokens -> ${ISSUED} -> tokens add jane --scopes read,fire:alder -> ${/hw_op_[\w-]+/} -> ${{ form: { name: 'jane', scopes: 'read fire:alder' }, subject: 'jane', secret: /hw_op_[\w-]+/ }}
+revoke_token -> DELETE /ops/tokens/jane -> ${NO} -> tokens revoke jane -> ${/jane/} -> ${{ asks: 'Revoke the token of jane?', subject: 'jane' }}`.map(
+  ([action, asked, body, line, prints, more]) => {
+    const [method = '', path = ''] = asked.split(' ')
+    return { action, json: [method, path, body], ops: [line, prints], ...more }
   },
-  {
-    action: 'activate',
-    json: ['POST', `${ACME}/activate`],
-    ops: ['clients activate acme', /status: active/],
-    changes: { status: 'active' },
-  },
-  {
-    action: 'entitle',
-    json: [
-      'POST',
-      `${ACME}/entitlements`,
-      { aliases: ['alder', 'birch'], program: true, email: 'desk@example.org' },
-    ],
-    ops: [
-      'clients entitle acme --set alder,birch --program --email desk@example.org',
-      /aliases: alder, birch\n(?:.*\n)*email: desk@example\.org\n/,
-    ],
-    form: { aliases: 'alder birch', program: 'yes', email: 'desk@example.org' },
-    changes: { aliases: ['alder', 'birch'], program: true },
-  },
-  {
-    action: 'link_client',
-    json: ['POST', `${ACME}/link`],
-    ops: ['clients link acme', /^usable once until \S+, shown this once:\nhttps:\S+\/account\/login#\S+\n$/],
-    secret: /hw_link_[\w-]+/,
-  },
-  {
-    action: 'issue_key',
-    json: ['POST', `${ACME}/keys`],
-    ops: ['keys issue acme', /^key \w{8}, shown this once:\nhw_live_\w+\n$/],
-    secret: KEY_SHOWN,
-    changes: { keys: ['KEY'] },
-  },
-  {
-    action: 'confirm_key',
-    json: ['POST', '/ops/keys/KEY/confirm'],
-    ops: ['keys confirm KEY', /key id: KEY\n/],
-    form: null,
-  },
-  {
-    action: 'set_webhook',
-    json: ['PUT', `${ACME}/webhook`, { url: URL_OF }],
-    ops: [`webhook set acme ${URL_OF}`, /secret, shown this once:\nwhsec_\S+\n$/],
-    form: { url: URL_OF },
-    secret: SECRET_SHOWN,
-    changes: { webhook: { enabled: true, waiting: 0 } },
-  },
-  {
-    action: 'rotate_webhook',
-    json: ['POST', `${ACME}/webhook/rotate`],
-    ops: ['webhook rotate acme', /whsec_/],
-    asks: 'Make a new secret for the webhook of acme?',
-    secret: SECRET_SHOWN,
-  },
-  {
-    action: 'test',
-    json: ['POST', `${ACME}/test`],
-    // Nothing delivers here.
-    ops: [
-      'test acme',
-      /^test 2: no attempt has ended after 12 s: `highwater ops signal 2 acme` shows every attempt\n$/,
-    ],
-  },
-  {
-    action: 'disable_webhook',
-    json: ['POST', `${ACME}/webhook/disable`, { why: 'holiday' }],
-    ops: ['webhook disable acme --why holiday', /disabled why: holiday/],
-    asks: 'Disable the webhook of acme?',
-    changes: { webhook: { enabled: false, waiting: 0 } },
-  },
-  {
-    action: 'enable_webhook',
-    json: ['POST', `${ACME}/webhook/enable`],
-    ops: ['webhook enable acme', /enabled: true/],
-    changes: { webhook: { enabled: true, waiting: 0 } },
-  },
-  {
-    action: 'replay',
-    json: ['POST', `${ACME}/replay?from=1`],
-    ops: ['replay acme --from 1', /owed again: 2\n/],
-    form: { from: '1' },
-    asks: 'Send acme signals 1 to 2 again?',
-    changes: { webhook: { enabled: true, waiting: 2 } },
-  },
-  {
-    action: 'suspend',
-    json: ['POST', `${ACME}/suspend`],
-    ops: ['clients suspend acme', /status: pending/],
-    asks: 'Suspend acme?',
-    changes: { status: 'pending', suspended: true },
-  },
-  {
-    action: 'remove_webhook',
-    json: ['DELETE', `${ACME}/webhook`],
-    ops: ['webhook remove acme', /^removed\n$/],
-    asks: 'Remove the webhook of acme?',
-    changes: { webhook: null },
-  },
-  {
-    action: 'revoke_key',
-    json: ['POST', '/ops/keys/KEY/revoke'],
-    ops: ['keys revoke KEY', /key id: KEY\n/],
-    asks: 'Revoke the key KEY of acme?',
-    changes: { keys: [] },
-  },
-  {
-    action: 'halt',
-    json: ['POST', '/ops/live/halt'],
-    ops: ['live halt', /halted: \*/],
-    form: { alias: '*' },
-    asks: 'Halt every strategy?',
-    subject: '*',
-    changes: { halted: ['*'] },
-  },
-  {
-    action: 'resume',
-    json: ['POST', '/ops/live/resume', { alias: '*' }],
-    ops: ['live resume', /halted: none/],
-    form: { alias: '*' },
-    subject: '*',
-    changes: { halted: [] },
-  },
-  {
-    action: 'rollback',
-    json: ['POST', '/ops/rollback', { version: OLD }],
-    ops: [`rollback ${OLD}`, /^version: 2026-11-20T00:15:00Z\n$/],
-    form: { version: OLD },
-    asks: `Serve ${OLD} again?`,
-    subject: OLD,
-  },
-  {
-    action: 'issue_token',
-    json: ['POST', '/ops/tokens', { name: 'jane', scopes: ['read', 'fire:alder'] }],
-    ops: ['tokens add jane --scopes read,fire:alder', /hw_op_[\w-]+/],
-    form: { name: 'jane', scopes: 'read fire:alder' },
-    subject: 'jane',
-    secret: /hw_op_[\w-]+/,
-  },
-  {
-    action: 'revoke_token',
-    json: ['DELETE', '/ops/tokens/jane'],
-    ops: ['tokens revoke jane', /jane/],
-    asks: 'Revoke the token of jane?',
-    subject: 'jane',
-  },
-]
+)
 
 /** Does a step, expects what is particular to the front end, and gives what it shows; null where it cannot do it. */
 type FrontEnd = (step: Step) => Promise<string | null>

@@ -3,7 +3,6 @@
 // Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
 import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
@@ -12,16 +11,15 @@ import type { ErrorCode } from '#core/contract/errors.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
   type Answers,
+  answersTo,
   assertExample,
   assertRecorded,
   base62Bytes,
   base64Bytes,
-  type ExampledDocument,
-  exampledDocument,
-  exampleOf,
   partsOf,
   recordIfAsked,
 } from '../../support/history/recorded-examples.ts'
+import { type OpenApi, openApi } from '../../support/http/openapi-documents.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts, testBox } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
@@ -33,8 +31,7 @@ const SECRET = 'whsec_SecretOfAnExampleItSignsNothingAnywhere0000'
 
 let redis: Redis
 let answers: Answers
-let document: ExampledDocument
-let operations: ReturnType<typeof operationsIn>
+let document: OpenApi
 
 beforeAll(async () => {
   redis = await (await sharedRedis()).connect()
@@ -44,9 +41,7 @@ beforeAll(async () => {
   recordIfAsked('operator-examples.json', answers)
   const response = await createOperatorApp(parts()).request('http://127.0.0.1:8082/openapi.json')
   expect(response.headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
-  const published: unknown = await response.json() // nobody needs a token to learn what there is
-  document = exampledDocument.parse(published)
-  operations = operationsIn(openApi.parse(published).paths)
+  document = openApi.parse(await response.json()) // nobody needs a token to learn what there is
 })
 
 /** Keys and secrets say of themselves that they are examples. */
@@ -87,26 +82,19 @@ const CHANGING = [
 const IN_ORDER = OPERATOR_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
 
 /** Requests every route in turn: some change the answers of others. */
-async function answerAll(): Promise<Answers['answers']> {
+function answerAll(): Promise<Answers['answers']> {
   const ask = operatorClient(parts({ redis: atOneTime(redis) }))
-  const found: Record<string, Answers['answers'][string]> = {}
-  for (const route of IN_ORDER) {
-    const { id, method, statuses = [200] } = route
-    const { path, body } = exampleOf(route)
-    const { status, json } = await ask(method, path, body)
-    expect([id, status, json]).toEqual([id, statuses[0], json])
-    found[id] = { json: portable(json) }
-  }
-  return found
+  return answersTo(IN_ORDER, async (...asked) => {
+    const { status, text } = await ask(...asked)
+    return { status, text: portable(text) }
+  })
 }
 
 /** The Redis of this machine, and how much memory it takes, are another matter. */
-const portable = (json: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(json)
-      .replace(/"redis":{"version":"[^"]+"/, '"redis":{"version":"7.0.15"')
-      .replace(/"used_bytes":\d+/, '"used_bytes":1572864'),
-  )
+const portable = (text: string): string =>
+  text
+    .replace(/"redis":{"version":"[^"]+"/, '"redis":{"version":"7.0.15"')
+    .replace(/"used_bytes":\d+/, '"used_bytes":1572864')
 
 /** Refusals of what comes as a request, by the interface as it is, and by others that fail. */
 async function refuseAll(): Promise<Answers['refusals']> {
@@ -166,27 +154,6 @@ async function guessTooOften(): Promise<unknown> {
   return json
 }
 
-const operation = z.looseObject({
-  operationId: z.string(),
-  summary: z.string().min(1),
-  parameters: z.array(
-    z.looseObject({ name: z.string(), in: z.enum(['path', 'query']), description: z.string().min(1) }),
-  ),
-  requestBody: z.looseObject({ required: z.boolean() }).optional(),
-  responses: z.record(z.string(), z.unknown()),
-})
-
-const openApi = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) })
-
-/** What the document says of each route. */
-function operationsIn(paths: z.infer<typeof openApi>['paths']) {
-  return new Map(
-    Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, found]) => [`${method.toUpperCase()} ${path}`, found]),
-    ),
-  )
-}
-
 /** What the app answers beside the table: the page, which has forms of its own, and what is open. */
 const BESIDE =
   /^(?:GET|POST) (?:\/ops(?:\/view\/.*|\/login|\/logout|\/style\.css|\/icon\.svg|\/updates\.js)?|\/healthz|\/metrics|\/openapi\.json|\/docs.*)$/
@@ -197,7 +164,10 @@ test('every route of the operator that the app mounts is described, and nothing 
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     .filter(route => !BESIDE.test(route))
   expect(mounted).toHaveLength(OPERATOR_ROUTES.length)
-  expect([...operations.keys()].toSorted()).toEqual(mounted.toSorted())
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+  )
+  expect(described.toSorted()).toEqual(mounted.toSorted())
 })
 
 test('every example of the document of the operator is what was answered or refused, and every answer and refusal has one', () => {
@@ -213,8 +183,8 @@ const fill = (path: string, variables: Readonly<Record<string, string>>): string
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variables[name] ?? `no-${name}`)
 
 test.each(OPERATOR_ROUTES)('the document says how $method $path refuses a wrong request', async route => {
-  const found = operations.get(`${route.method} ${route.path}`)
-  const described = Object.keys(found?.responses ?? {})
+  const { requestBody, responses } = document.paths[route.path]![route.method.toLowerCase()]!
+  const described = Object.keys(responses)
   const request = operatorClient(parts())
   const path = fill(route.path, { seq: '99' })
   const wrong = [
@@ -235,7 +205,7 @@ test.each(OPERATOR_ROUTES)('the document says how $method $path refuses a wrong 
     }
   }
   expect(described).toEqual(expect.arrayContaining(['401', '403', '405', '503']))
-  expect(found?.requestBody?.required).toBe(route.body === undefined ? undefined : !route.isBodyOptional)
+  expect(requestBody?.required).toBe(route.body === undefined ? undefined : !route.isBodyOptional)
 })
 
 test('every key and every secret in an example of the operator says that it is one', () => {

@@ -10,14 +10,8 @@ import { SMALLEST_RISK_PCT } from '#core/contract/parameters.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { atEndOfFile } from '../../support/ends.ts'
-import {
-  type Ask,
-  anyRequest,
-  askIn,
-  askOver,
-  holdToDocument,
-  openApi,
-} from '../../support/http/any-request.ts'
+import { type Ask, anyRequest, askIn, askOver, holdToDocument } from '../../support/http/any-request.ts'
+import { openApi } from '../../support/http/openapi-documents.ts'
 import { type App, openEmpty, openTiny } from '../history/answers.ts'
 import { BAD } from '../history/bad-values.ts'
 import { decodedText } from '../history/decode.ts'

@@ -12,15 +12,17 @@ import { drainDestination } from '#signals/delivery/deliver.ts'
 import { issueToken, listOperators, mainOperator, revokeToken } from '#signals/operators/tokens.ts'
 import { readDelivery } from '#signals/outbox/outbox.ts'
 import { removeWebhook } from '#signals/outbox/webhooks.ts'
-import { accountLinkKey, accountSessionsKey, HEAD, LOG, OUTBOX_PREFIX } from '#signals/redis/keys.ts'
+import { accountLinkKey, accountSessionsKey, HEAD, LOG } from '#signals/redis/keys.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
 import { createLink, LINK_SECONDS, MOST_SESSIONS } from '#signals/subscribers/sessions.ts'
+import { casesOf } from '../../support/cases-of.ts'
 import { madeWorld, relayAll } from '../../support/signals/delivery.ts'
 import { browserOn } from '../../support/signals/operator.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { signalsParts } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
+import { storedOf } from './keyed-answers.ts'
 
 const ORIGIN = 'http://signals.test'
 const HOUR_MS = 3_600_000
@@ -99,39 +101,38 @@ const linkOf = async (name: string) => {
 
 type Page = ReturnType<typeof open>
 
-test.each<readonly [what: string, begin: () => Promise<string>, end: (page: Page) => unknown]>([
-  ['a key after eight hours', async () => acme.token, ({ clock }) => (clock.ms = 8 * HOUR_MS)],
-  ['a key that is revoked', async () => acme.token, () => revokeKey(redis, acme.keyId)],
-  [
-    'a key at its end',
-    async () => (await issueKey(redis, 'acme', random, NOW_MS, NOW_MS + HOUR_MS)).token,
-    ({ clock }) => (clock.ms = HOUR_MS),
-  ],
-  ['a link whose account is suspended', () => linkOf(MAIN.name), () => suspendClient(redis, 'acme')],
-  [
-    'a link whose account was suspended and is active again',
-    () => linkOf(MAIN.name),
-    () => suspendClient(redis, 'acme').then(() => activateClient(redis, 'acme')),
-  ],
-  ['a link of an operator whose token is revoked', () => linkOf('jane'), () => revokeToken(redis, 'jane')],
-  [
-    'a link of an operator with another token of the same name',
-    () => linkOf('jane'),
-    async () => {
-      await revokeToken(redis, 'jane')
-      await issueToken(redis, 'jane', ['clients'], random, NOW_MS)
-    },
-  ],
-])('a session of %s ends at once, and no other one of the client does', async (_, begin, end) => {
-  await issueToken(redis, 'jane', ['clients'], random, NOW_MS)
-  const page = await loggedIn(await begin())
-  const other = await loggedIn((await issueKey(redis, 'acme', random, NOW_MS).catch(() => acme)).token)
-  expect([await page.isIn(), await other.isIn()]).toEqual([true, true])
-  const { csrf } = await page.get('/account/endpoints')
-  await end(page)
-  expect([await page.isIn(), await other.isIn()]).toEqual([false, true])
-  expect((await page.post('/account/resend', { csrf, from: '1' })).status).toBe(401)
-})
+const ofKey = async () => acme.token
+const ofShortKey = async () => (await issueKey(redis, 'acme', random, NOW_MS, NOW_MS + HOUR_MS)).token
+const ofMain = () => linkOf(MAIN.name)
+const ofJane = () => linkOf('jane')
+const pass =
+  (hours: number) =>
+  ({ clock }: Page) =>
+    (clock.ms = hours * HOUR_MS)
+const revoke = () => revokeToken(redis, 'jane')
+const suspend = () => suspendClient(redis, 'acme')
+const issueAgain = () => issueToken(redis, 'jane', ['clients'], random, NOW_MS)
+
+test.each(casesOf<[what: string, begin: () => Promise<string>, end: (page: Page) => unknown]>`
+a key after eight hours -> ${ofKey} -> ${pass(8)}
+a key that is revoked -> ${ofKey} -> ${() => revokeKey(redis, acme.keyId)}
+a key at its end -> ${ofShortKey} -> ${pass(1)}
+a link whose account is suspended -> ${ofMain} -> ${suspend}
+a link whose account was suspended and is active again -> ${ofMain} -> ${() => suspend().then(() => activateClient(redis, 'acme'))}
+a link of an operator whose token is revoked -> ${ofJane} -> ${revoke}
+a link of an operator with another token of the same name -> ${ofJane} -> ${() => revoke().then(issueAgain)}`)(
+  'a session of %s ends at once, and no other one of the client does',
+  async (_, begin, end) => {
+    await issueToken(redis, 'jane', ['clients'], random, NOW_MS)
+    const page = await loggedIn(await begin())
+    const other = await loggedIn((await issueKey(redis, 'acme', random, NOW_MS).catch(() => acme)).token)
+    expect([await page.isIn(), await other.isIn()]).toEqual([true, true])
+    const { csrf } = await page.get('/account/endpoints')
+    await end(page)
+    expect([await page.isIn(), await other.isIn()]).toEqual([false, true])
+    expect((await page.post('/account/resend', { csrf, from: '1' })).status).toBe(401)
+  },
+)
 
 test('a session on the page for subscribers ends with its logout, for a copy of its cookie too, with another OPERATOR_TOKEN, and as the oldest of too many', async () => {
   const page = await loggedIn()
@@ -259,7 +260,7 @@ test('no view and no form of the page for subscribers answers otherwise to the n
   const page = await loggedIn()
   await setEndpoint(page, 'default')
   const { csrf } = await page.get('/account')
-  const before = await everythingOf('victim')
+  const before = await storedOf(redis, 'victim')
   const answers = async (endpoint: string, number: number) => {
     const fill = (path: string) =>
       path.replaceAll(/[:{](endpoint|seq)\}?/g, (_, name) => (name === 'seq' ? `${number}` : endpoint))
@@ -288,23 +289,8 @@ test('no view and no form of the page for subscribers answers otherwise to the n
   expect(own).toEqual(await answers('nobodys', 987_654))
   expect(own.length).toBe(Object.keys(VIEWS).length + ACCOUNT_FORMS.forms.length)
   for (const [, , text] of own) expect(text).not.toMatch(/victim|private\.example|TEST-INSTRUMENT/)
-  expect(await everythingOf('victim')).toEqual(before)
+  expect(await storedOf(redis, 'victim')).toEqual(before)
 })
-
-/** Every record in whose key a client is, and every delivery to it. */
-async function everythingOf(client: string) {
-  const names = (await redis.keys('*')).sort()
-  const own = names.filter(name => name.includes(client))
-  const records = await Promise.all(
-    own.map(async name => [name, (await redis.dumpBuffer(name)).toString('hex')]),
-  )
-  const outboxes = await Promise.all(
-    names
-      .filter(name => name.startsWith(OUTBOX_PREFIX))
-      .map(async name => Object.entries(await redis.hgetall(name))),
-  )
-  return [records, outboxes.flat().filter(([destination]) => destination.startsWith(client))]
-}
 
 test('a suspended client that has logged in with its key sees its endpoints and keys, and nothing of signals', async () => {
   const page = await loggedIn()

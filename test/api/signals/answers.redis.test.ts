@@ -8,10 +8,9 @@ import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { SIGNAL_FIELDS } from '#core/contract/signal.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { MOST_ACCOUNTED } from '#signals/outbox/resend.ts'
-import { saveWebhook } from '#signals/outbox/webhooks.ts'
 import { saveProfile } from '#signals/program/profile.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
-import { BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
+import { addEndpoint } from '../../support/signals/delivery.ts'
 import { servedProgram } from '../../support/signals/served-program.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, requestOf, signalsParts, withKey } from '../../support/signals/signals-app.ts'
@@ -32,12 +31,7 @@ beforeAll(async () => {
   pending = (await addClient(redis, 'late', ['alder'], random)).token
   await suspendClient(redis, 'late')
   for (const id of ['a', 'b']) await fire(redis, id, 'alder')
-  await saveWebhook(
-    redis,
-    BOX,
-    { destination: 'acme', url: 'https://hooks.example.org/', secrets: [] },
-    BY_OPERATOR,
-  )
+  await addEndpoint(redis, 'acme', 'https://hooks.example.org/')
   await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)
   await saveProfile(redis, 'acme', { equity_usd: 5_000, contribution_cadence_bars: 14 }, NOW_MS)
 })

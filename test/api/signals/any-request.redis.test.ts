@@ -2,7 +2,8 @@
 // answer is as the document describes it, and never a fault.
 import { beforeAll, expect, test } from 'vitest'
 import { forAllInTurn } from '#test/support/for-all.ts'
-import { anyRequest, askIn, holdToDocument, openApi } from '../../support/http/any-request.ts'
+import { anyRequest, askIn, holdToDocument } from '../../support/http/any-request.ts'
+import { openApi } from '../../support/http/openapi-documents.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'

@@ -1,16 +1,16 @@
-// Who may what, exhaustively: every route under every state of a key and every entitlement.
+// Who may what: every route under every state of a key, and under every entitlement of a client.
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { SignalsGroup } from '#api/signals/exchange.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
-import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { createToken } from '#signals/clients/token.ts'
+import { casesOf } from '../../support/cases-of.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, pathOf, requestOf, withKey } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
-import { refusalOf, seqsOf } from './keyed-answers.ts'
+import { ROUTES_IN_TURN, refusalOf, seqsOf } from './keyed-answers.ts'
 
 let made: ReturnType<typeof createTestSignals>
 useRedis()
@@ -58,30 +58,23 @@ async function renew(owner: Owner, isConfirmed = false) {
   return { old: owner.token, fresh: fresh.token }
 }
 
-const STATES: readonly KeyState[] = [
-  ['absent', async () => null, STRANGER],
-  ['empty', async () => '', STRANGER],
-  ['malformed', async () => 'a key of mine', STRANGER],
-  [
-    'of a wrong checksum',
-    async ({ token }) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
-    STRANGER,
-  ],
-  ['of an unknown id', async () => createToken(seededBytes('unknown')).token, STRANGER],
-  ['of a wrong secret', async () => createToken(sameId('guess')).token, STRANGER],
-  ['sent twice', async ({ token }) => `${token}, ${token}`, STRANGER],
-  ['revoked', ({ token, keyId }) => revokeKey(redis, keyId).then(() => token), STRANGER],
-  [
-    'of a pending client',
-    ({ id, token }) => suspendClient(redis, id).then(() => token),
-    { key: 'ok', account: 'account_not_active', program: 'ok' },
-  ],
-  ['of an active client', async ({ token }) => token, WELCOME],
-  ['new, not confirmed yet', async owner => (await renew(owner)).fresh, WELCOME],
-  ['old, while the new one is not confirmed', async owner => (await renew(owner)).old, WELCOME, 'conflict'],
-  ['new, confirmed', async owner => (await renew(owner, true)).fresh, WELCOME],
-  ['old, after the new one was confirmed', async owner => (await renew(owner, true)).old, STRANGER],
-]
+const WAITING = { key: 'ok', account: 'account_not_active', program: 'ok' } as const
+
+const STATES = casesOf<KeyState>`
+absent -> ${async () => null} -> ${STRANGER}
+empty -> ${async () => ''} -> ${STRANGER}
+malformed -> ${async () => 'a key of mine'} -> ${STRANGER}
+of a wrong checksum -> ${async ({ token }: Owner) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')} -> ${STRANGER}
+of an unknown id -> ${async () => createToken(seededBytes('unknown')).token} -> ${STRANGER}
+of a wrong secret -> ${async () => createToken(sameId('guess')).token} -> ${STRANGER}
+sent twice -> ${async ({ token }: Owner) => `${token}, ${token}`} -> ${STRANGER}
+revoked -> ${({ token, keyId }: Owner) => revokeKey(redis, keyId).then(() => token)} -> ${STRANGER}
+of a pending client -> ${({ id, token }: Owner) => suspendClient(redis, id).then(() => token)} -> ${WAITING}
+of an active client -> ${async ({ token }: Owner) => token} -> ${WELCOME}
+new, not confirmed yet -> ${async (owner: Owner) => (await renew(owner)).fresh} -> ${WELCOME}
+old, while the new one is not confirmed -> ${async (owner: Owner) => (await renew(owner)).old} -> ${WELCOME} -> conflict
+new, confirmed -> ${async (owner: Owner) => (await renew(owner, true)).fresh} -> ${WELCOME}
+old, after the new one was confirmed -> ${async (owner: Owner) => (await renew(owner, true)).old} -> ${STRANGER}`
 
 /** What the log holds, by number: alias, or the client that a test is for. */
 const LOG = ['alder', 'birch', 'test:acme', 'alder', 'cedar', 'test:other', 'birch'] as const
@@ -100,30 +93,15 @@ async function fill(): Promise<void> {
   }
 }
 
-/** Those that change something come last, and of them a registration, which fires a test, first. */
-const CHANGING = [
-  ...[
-    'put_profile',
-    'get_profile',
-    'put_webhook',
-    'get_webhook',
-    'put_endpoint',
-    'patch_endpoint',
-    'rotate_endpoint',
-  ],
-  ...['test_endpoint', 'resend', 'delete_endpoint', 'confirm_key'],
-]
-const ROUTES = SIGNALS_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
-
 const verdictOf = (access: SignalsGroup, verdict: KeyState[2], program: boolean): Verdict => {
   if (access === 'open' || access === 'preview') return 'ok'
   if (access === 'program' && verdict.program === 'ok' && !program) return 'not_entitled'
   return verdict[access]
 }
 
-/** A key that opens nothing is tried by a client that is entitled to all. */
+/** The states of a client are tried with each entitlement, and those of its key with all of them at once. */
 const CASES = STATES.flatMap(([name, arrange, verdict, confirming]) =>
-  ENTITLEMENTS.slice(verdict === STRANGER ? -1 : 0).map(entitled => ({
+  ENTITLEMENTS.slice(name.endsWith('client') ? 0 : -1).map(entitled => ({
     ...{ name, arrange, verdict, confirming, ...entitled },
   })),
 )
@@ -137,7 +115,7 @@ test.each(CASES)(
     await fill()
     const token = await arrange(owner)
     const { app, errors } = made
-    for (const route of ROUTES) {
+    for (const route of ROUTES_IN_TURN) {
       const { id, path, group } = route
       const response = await app.request(pathOf(route, 'default', 3), requestOf(route, token))
       const usual = verdictOf(group, verdict, program)

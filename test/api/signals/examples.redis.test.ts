@@ -2,10 +2,8 @@
 // Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
 import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
-import { asCsv } from '#core/contract/openapi.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { createClient, entitleClient } from '#signals/clients/clients.ts'
 import { owe } from '#signals/outbox/outbox.ts'
@@ -14,42 +12,28 @@ import { connectRedis } from '#signals/redis/connect.ts'
 import { RELAY_CURSOR } from '#signals/redis/keys.ts'
 import {
   type Answers,
+  answersTo,
   assertExample,
   assertRecorded,
   base64Bytes,
-  type ExampledDocument,
-  exampledDocument,
-  exampleOf,
   partsOf,
   recordIfAsked,
 } from '../../support/history/recorded-examples.ts'
+import { type OpenApi, openApi } from '../../support/http/openapi-documents.ts'
 import { sharedRedis } from '../../support/servers/use-redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { startSealed } from '../../support/signals/sealed-chain.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, isKeyless, registerParts } from '../../support/signals/signals-app.ts'
+import { ROUTES_IN_TURN } from './keyed-answers.ts'
 
 /** Every route but the document, which would stand in itself. */
-const ROUTES = SIGNALS_ROUTES.filter(({ id }) => id !== 'openapi')
-
-/** Routes that change what the others answer come last, in this order. */
-const CHANGING = [
-  ...[
-    'put_webhook',
-    'get_webhook',
-    'put_endpoint',
-    'patch_endpoint',
-    'rotate_endpoint',
-    'endpoints',
-    'resend',
-  ],
-  ...['test_endpoint', 'delete_endpoint', 'put_profile', 'get_profile', 'confirm_key'],
-]
+const ROUTES = ROUTES_IN_TURN.filter(({ id }) => id !== 'openapi')
 
 let redis: Redis
 let service: ReturnType<typeof createTestSignals>
 let answers: Answers
-let document: ExampledDocument
+let document: OpenApi
 
 beforeAll(async () => {
   redis = await (await sharedRedis()).connect()
@@ -66,7 +50,9 @@ beforeAll(async () => {
   await sealed.seal(1, 2, 3)
   answers = { answers: await answerAll(token), refusals: await refuseAll(token) }
   recordIfAsked('signals-examples.json', answers)
-  document = exampledDocument.parse(await (await service.app.request('/openapi.json')).json())
+  const response = await service.app.request('/openapi.json')
+  expect(response.headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
+  document = openApi.parse(await response.json())
 })
 
 /** Four signals of one client, whose webhook has taken two of them; gives its key, the newer of two. */
@@ -90,22 +76,12 @@ const headersOf = (token: string | null, body: unknown): Record<string, string> 
 })
 
 /** Requests every route in turn: some change the answers of others. */
-async function answerAll(token: string): Promise<Answers['answers']> {
-  const found: Record<string, Answers['answers'][string]> = {}
-  for (const route of ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))) {
-    const { id, method, statuses = [200] } = route
-    const { path, body } = exampleOf(route)
+const answerAll = (token: string): Promise<Answers['answers']> =>
+  answersTo(ROUTES, async (method, path, body) => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    const init = { method, headers: headersOf(token, body), ...sent }
-    const response = await service.app.request(path, init)
-    const json: unknown = await response.json()
-    expect([id, response.status, json]).toEqual([id, statuses[0], json])
-    found[id] = route.formats?.includes('csv')
-      ? { json, csv: await (await service.app.request(asCsv(path), init)).text() }
-      : { json }
-  }
-  return found
-}
+    const response = await service.app.request(path, { method, headers: headersOf(token, body), ...sent })
+    return { status: response.status, text: await response.text() }
+  })
 
 /** Refusals of what comes as a request, in the service as it is and in others that fail. */
 async function refuseAll(token: string): Promise<Answers['refusals']> {
@@ -180,48 +156,20 @@ test('no example holds a key, and every secret says that it is an example', () =
   ])
 })
 
-const operation = z.looseObject({
-  operationId: z.string(),
-  description: z.string().min(1),
-  security: z.array(z.record(z.string(), z.array(z.never()))),
-  parameters: z.array(z.looseObject({ name: z.string(), in: z.enum(['query', 'path']) })),
-  responses: z.record(
-    z.string(),
-    z.looseObject({
-      description: z.string().min(1),
-      headers: z.looseObject({}).optional(),
-      content: z.looseObject({}).optional(),
-    }),
-  ),
-})
-
-const openApi = z.looseObject({
-  info: z.looseObject({ title: z.literal('Live trade signals') }),
-  servers: z.tuple([z.looseObject({ url: z.literal('https://signals.example.org') })]),
-  paths: z.record(z.string(), z.record(z.string(), operation)),
-  components: z.looseObject({
-    schemas: z.record(z.string(), z.looseObject({})),
-    securitySchemes: z.looseObject({
-      ApiKey: z.looseObject({ in: z.literal('header'), name: z.literal('X-API-Key') }),
-    }),
-  }),
-})
-
-/** The document needs no Redis: none is there. */
-const alone = createTestSignals(connectRedis('redis://127.0.0.1:1', () => {}))
-const response = await alone.app.request('/openapi.json')
-const { paths } = openApi.parse(await response.json())
-
 test('the document of the signals service has every route of the table under its method, and nothing else', () => {
-  expect(response.headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
-  const described = Object.entries(paths).flatMap(([path, methods]) =>
+  expect(document).toMatchObject({
+    info: { title: 'Live trade signals' },
+    servers: [{ url: 'https://signals.example.org' }],
+    components: { securitySchemes: { ApiKey: { in: 'header', name: 'X-API-Key' } } },
+  })
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => [operationId, method.toUpperCase(), path]),
   )
   expect(described).toEqual(SIGNALS_ROUTES.map(({ id, method, path }) => [id, method, path]))
 })
 
 test.each(SIGNALS_ROUTES)('the document has credentials of $method $path, and refusals', route => {
-  const found = paths[route.path]?.[route.method.toLowerCase()]
+  const found = document.paths[route.path]?.[route.method.toLowerCase()]
   const keyed = isKeyless(route) ? [] : ['401', '503']
   expect(found?.security).toEqual(isKeyless(route) ? [] : [{ ApiKey: [] }])
   const statuses = Object.keys(found?.responses ?? {})
@@ -245,8 +193,8 @@ test.each(SIGNALS_ROUTES)('the document has credentials of $method $path, and re
 })
 
 test('the preview documents the headers of its limit wherever they are, and Retry-After', () => {
-  const methods = ['/v1/program/preview', '/v1/program/preview/simulate'].map(path => paths[path] ?? {})
-  for (const { responses } of methods.flatMap(Object.values<z.infer<typeof operation>>)) {
+  const paths = ['/v1/program/preview', '/v1/program/preview/simulate']
+  for (const { responses } of paths.flatMap(path => Object.values(document.paths[path]!))) {
     const headers = Object.entries(responses).map(
       ([status, { headers, content }]) =>
         [status, Object.keys(headers ?? {}), content === undefined && status !== '304'] as const,

@@ -1,7 +1,10 @@
 // Bodies of the signals service, parsed: what the specification promises, written down apart from the product.
 import type { IncomingMessage } from 'node:http'
+import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
+import { OUTBOX_PREFIX } from '#signals/redis/keys.ts'
 
 const instant = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
 
@@ -73,3 +76,23 @@ export const seqsOf = async (response: Response): Promise<number[]> =>
 export const from = (remoteAddress: string) => ({
   incoming: { socket: { remoteAddress } } as IncomingMessage, // all that the app reads of it
 })
+
+const CHANGING = [
+  ...['put_webhook', 'get_webhook', 'put_endpoint', 'patch_endpoint', 'rotate_endpoint', 'endpoints'],
+  ...['resend', 'test_endpoint', 'delete_endpoint', 'put_profile', 'get_profile', 'confirm_key'],
+]
+
+/** The routes in the order in which a test asks them: those that change what the others answer come last. */
+export const ROUTES_IN_TURN = SIGNALS_ROUTES.toSorted(
+  (a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id),
+)
+
+/** Every record in whose key a client is, and every delivery to it. */
+export async function storedOf(redis: Redis, client: string) {
+  const names = (await redis.keys('*')).sort()
+  const dump = async (name: string) => [name, (await redis.dumpBuffer(name)).toString('hex')]
+  const records = await Promise.all(names.filter(name => name.includes(client)).map(dump))
+  const outboxes = names.filter(name => name.startsWith(OUTBOX_PREFIX)).map(name => redis.hgetall(name))
+  const owed = (await Promise.all(outboxes)).flatMap(Object.entries)
+  return [records, owed.filter(([destination]) => destination.startsWith(client))]
+}

@@ -200,21 +200,13 @@ test('without a published program every route of it says so, and the rest of the
   expect((await client.get('/v1/whoami')).status).toBe(200)
 })
 
-test('a simulation is the same with a key and without one, and that of the core', async () => {
-  const input = { equity_usd: 25_000, contribution_cadence_bars: 14 }
-  const keyed = await envelopeOf(await client.post('/v1/program/simulate', input))
-  const keyless = await envelopeOf(await stranger.post('/v1/program/preview/simulate', input))
-  expect(keyed.data).toEqual(renderSimulation(PROGRAM.data, input))
-  expect(keyless.data).toEqual(keyed.data)
-  expect(keyless.meta).toEqual(keyed.meta)
-  expect(keyed.meta).toMatchObject({ input_clamped: false, requested: input })
-})
-
 test.each([
+  ['keyed', '/v1/program/simulate', 25_000, 14, 25_000, 14],
   ['keyed', '/v1/program/simulate', 0.5, 0, 1, 1],
   ['keyed', '/v1/program/simulate', 2e9, 3_651, 1e9, 3_650],
   ['keyed', '/v1/program/simulate', 1e300, 1e300, 1e9, 3_650],
   ['keyed', '/v1/program/simulate', -7, -7, 1, 1],
+  ['keyless', '/v1/program/preview/simulate', 25_000, 14, 25_000, 14],
   ['keyless', '/v1/program/preview/simulate', 99.99, 0, 100, 1],
   ['keyless', '/v1/program/preview/simulate', 1_000_000.01, 91, 1_000_000, 90],
   ['keyless', '/v1/program/preview/simulate', 100, 90, 100, 90],
@@ -336,13 +328,4 @@ test.each([
     { param, reason: expect.stringContaining(reason) },
   ])
   expect(await redis.get(profileKey('acme'))).toBe(before)
-})
-
-test('the refusal of a query of the program names what is allowed, and every problem at once', async () => {
-  const performance = await refusalOf(await client.get('/v1/program/performance?benchmark=vwap'))
-  expect(performance.details).toMatchObject([
-    { param: 'benchmark', value: 'vwap', allowed: ['dca', 'hodl', 'lump_sum'] },
-  ])
-  const deploys = await refusalOf(await client.get('/v1/program/deploys?since=x&limit=0&colour=red'))
-  expect(deploys.details).toMatchObject([{ param: 'since' }, { param: 'limit' }])
 })

@@ -65,14 +65,17 @@ const model = (log: readonly Entry[], aliases: readonly string[], since: number)
 
 const get = async (path: string): Promise<Response> => app.request(path, withKey(token))
 
+const seqsIn = (data: unknown): number[] =>
+  SIGNAL.array()
+    .parse(data)
+    .map(({ seq }) => seq)
+
 /** Follows `links.next` to the end. */
 async function readPages(path: string): Promise<number[][]> {
   const pages: number[][] = []
   for (let next: string | undefined = path; next !== undefined; ) {
     const { data, meta, links } = await envelopeOf(await get(next))
-    const seqs = SIGNAL.array()
-      .parse(data)
-      .map(({ seq }) => seq)
+    const seqs = seqsIn(data)
     expect(meta.count).toBe(seqs.length)
     pages.push(seqs)
     next = links.next
@@ -92,11 +95,7 @@ test('a history is the log after a number that the client may see, its pages are
       if (log.length > 0) await commit(redis, log.map(toSignal), NOW_MS)
       const expected = model(log, aliases, since)
       const { data, meta, links } = await envelopeOf(await get(`/v1/signals/history?since=${since}`))
-      expect(
-        SIGNAL.array()
-          .parse(data)
-          .map(({ seq }) => seq),
-      ).toEqual(expected)
+      expect(seqsIn(data)).toEqual(expected)
       expect(meta).toMatchObject({
         basis: 'live',
         count: expected.length,
@@ -149,6 +148,50 @@ test('a history of many blocks is filtered the same, whole and in pages, also if
   expect(await readPages(`/v1/signals/history?since=${BLOCK_SIGNALS}`)).toEqual([
     model(log, ['alder', 'cedar'], BLOCK_SIGNALS),
   ])
+})
+
+/** Blocks that were read since the counters were reset. */
+const blocksRead = async (): Promise<number> =>
+  Number(/cmdstat_xrange:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+
+test('a long history is streamed whole in small pieces, read no faster than its reader takes it, by HEAD no further than its beginning, and costs no block if the client is up to date', async () => {
+  await reset(['alder'])
+  const length = 12_000
+  const contents = Array.from({ length }, (_, i) => signalContent(`s${i}`, { signal_price: 1 + i }))
+  await commitMany(
+    redis,
+    contents.map(content => ({ content, onlyFor: null })),
+  )
+  let [bytes, longest, tail] = [0, 0, '']
+  for await (const piece of (await get('/v1/signals/history')).body ?? []) {
+    bytes += piece.length
+    longest = Math.max(longest, piece.length)
+    tail = (tail + Buffer.from(piece.subarray(-300)).toString()).slice(-300)
+  }
+  expect(bytes).toBeGreaterThan(2.4e6)
+  expect(longest).toBeLessThan(4e5)
+  expect(tail).toContain(`"count":${length},"last_seq":${length}}`)
+
+  await redis.config('RESETSTAT')
+  const reader = (await get('/v1/signals/history?format=csv')).body!.getReader()
+  const before = await blocksRead()
+  expect(before).toBeLessThan(10) // what is made before the first byte is sent
+  for (let i = 1; i <= 5; i++) {
+    await reader.read()
+    expect(await blocksRead()).toBeLessThanOrEqual(before + i)
+  }
+  await reader.cancel()
+  const after = await blocksRead()
+  await get('/v1/whoami')
+  expect(await blocksRead()).toBe(after)
+
+  await redis.config('RESETSTAT')
+  const head = await app.request('/v1/signals/history', withKey(token, 'HEAD'))
+  expect([head.status, await head.text()]).toEqual([200, ''])
+  expect(await blocksRead()).toBeLessThan(10)
+  await redis.config('RESETSTAT')
+  expect(await rowsOf(await get(`/v1/signals/history?since=${length}`))).toEqual([])
+  expect(await blocksRead()).toBe(0)
 })
 
 test('a history and the newest signal are the stored bytes, not a rendering of them', async () => {

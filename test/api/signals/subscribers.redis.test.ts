@@ -8,14 +8,15 @@ import { destinationOf } from '#signals/outbox/destination.ts'
 import { type DeliveryState, readDelivery } from '#signals/outbox/outbox.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import { disableWebhook, readWebhook, removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
-import { PREFIX, registrationsKey } from '#signals/redis/keys.ts'
+import { registrationsKey } from '#signals/redis/keys.ts'
 import { readNotices } from '#signals/subscribers/notices.ts'
+import { casesOf } from '../../support/cases-of.ts'
 import { BOX, delivered, failed, relayAll } from '../../support/signals/delivery.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes, withLostReplies } from '../../support/signals/signals.ts'
 import { createTestSignals, pathOf, registerParts } from '../../support/signals/signals-app.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'
-import { refusalOf } from './keyed-answers.ts'
+import { refusalOf, storedOf } from './keyed-answers.ts'
 
 const random = seededBytes('subscribers')
 const URL = 'https://hooks.example.org/token-of-mine'
@@ -52,14 +53,6 @@ async function ask(method: string, path: string, body?: unknown, key = token) {
 
 const put = (name: string, key = token) => ask('PUT', `/v1/endpoints/${name}`, { url: URL }, key)
 
-/** All that is stored of a client, and every delivery. */
-async function storedOf(client: string) {
-  const keys = (await redis.keys(`${PREFIX}:*`)).filter(
-    key => key.includes(client) || key.includes(':ledger:'),
-  )
-  return Promise.all(keys.sort().map(async key => [key, (await redis.dumpBuffer(key))?.toString('hex')]))
-}
-
 test('names of endpoints, ids of keys and numbers of another client are answered on every keyed route as those that do not exist, and change nothing of it', async () => {
   const other = await addClient(redis, 'other', ['cedar'], random)
   await put('default')
@@ -70,7 +63,7 @@ test('names of endpoints, ids of keys and numbers of another client are answered
   )
   const unseen = await fire(redis, 'c', 'cedar')
   await relayAll(redis, () => NOW_MS)
-  const before = await storedOf('other')
+  const before = await storedOf(redis, 'other')
   acknowledges = false // a registration of the same name is refused for its address alone
   const answers = async (endpoint: string, seq: number, alias: string) => {
     await redis.del(registrationsKey('acme'))
@@ -93,7 +86,7 @@ test('names of endpoints, ids of keys and numbers of another client are answered
   for (const seq of [ofOther, unseen])
     expect(await answers('theirs', seq, 'cedar')).toEqual(await answers('nobodys', 999, 'elm'))
   expect(await answers(other.keyId, 999, 'elm')).toEqual(await answers('NoKeyOfX', 999, 'elm'))
-  expect(await storedOf('other')).toEqual(before)
+  expect(await storedOf(redis, 'other')).toEqual(before)
 })
 
 test('an endpoint has a name, a secret and settings of its own, and neither its path nor the values of its headers are shown', async () => {
@@ -242,18 +235,15 @@ test('a resend counts first, and then owes each endpoint what matches: one, a ra
     expect([range, (await count(range)).data]).toEqual([range, { signals, owed_again: 0 }])
   expect(await statusOf(6, 'acme')).toBe('exhausted')
   expect((await count({ ...failedSince, dry_run: false })).data).toEqual({ signals: 2, owed_again: 3 })
-  for (const [seq, destination, status] of [
-    ...([
-      [3, 'acme', 'exhausted'],
-      [6, 'acme', 'owed'],
-      [4, 'acme/backup', 'owed'],
-    ] as const),
-    ...([
-      [6, 'acme/backup', 'owed'],
-      [5, 'acme', 'delivered'],
-    ] as const),
-  ])
-    expect([seq, destination, await statusOf(seq, destination)]).toEqual([seq, destination, status])
+  const found = { 'acme 3': 'exhausted', 'acme 6': 'owed', 'acme/backup 4': 'owed' }
+  for (const [delivery, status] of Object.entries({
+    ...found,
+    'acme/backup 6': 'owed',
+    'acme 5': 'delivered',
+  })) {
+    const [destination = '', seq] = delivery.split(' ')
+    expect([delivery, await statusOf(Number(seq), destination)]).toEqual([delivery, status])
+  }
 })
 
 const LATER = new Date(NOW_MS + 60_000).toISOString()
@@ -276,41 +266,22 @@ const settle = async (status: DeliveryState['status'], attempts: number): Promis
 }
 const NONE = async (): Promise<void> => {}
 
-test.each<[what: string, before: () => Promise<unknown>, after: () => Promise<unknown>, why: RegExp]>([
-  [
-    'delivered',
-    () => settle('delivered', 2),
-    NONE,
-    /^delivered at 2026-11-21T00:00:05.280Z, after 2 attempts$/,
-  ],
-  ['waiting', fireAll, NONE, /^waiting: not tried yet, and none is made before 2026-11-21T/],
-  [
-    'given up',
-    () => settle('exhausted', 16),
-    NONE,
-    /^given up at \S+ after 16 attempts: .*POST \/v1\/resend/,
-  ],
-  ['expired', () => settle('expired', 0), NONE, /^not sent: it expired/],
-  ['paused', () => setSettings(redis, BOX, 'acme', { isPaused: true }), fireAll, /^not sent: .*paused/],
-  ['filtered', () => setSettings(redis, BOX, 'acme', { filter: ['birch'] }), fireAll, /^not sent: .*filter/],
-  ['disabled', () => disableWebhook(redis, 'acme', 'of mine'), fireAll, /^not sent: .*disabled then$/],
-  ['not set', () => removeWebhook(redis, 'acme'), fireAll, /^not sent: it had no webhook then/],
-  [
-    'not entitled',
-    () => disableWebhook(redis, 'acme', 'meanwhile'),
-    () => fireAll().then(() => operatorActed({ aliases: ['birch'], ...WEBHOOK })),
-    /^not sent: it was not entitled to alder then, and is now$/,
-  ],
-  [
-    'suspended',
-    () => disableWebhook(redis, 'acme', 'meanwhile'),
-    () =>
-      fireAll().then(() =>
-        operatorActed({ aliases: ['alder'], status: 'pending', suspended: true, ...WEBHOOK }),
-      ),
-    /^not sent: its account was suspended then$/,
-  ],
-])(
+const disable = () => disableWebhook(redis, 'acme', 'meanwhile')
+const fireThen = (before: SubjectState) => () =>
+  fireAll().then(() => operatorActed({ ...before, ...WEBHOOK }))
+const SUSPENDED = { aliases: ['alder'], status: 'pending', suspended: true } as const
+
+test.each(casesOf<[what: string, before: () => Promise<unknown>, after: () => Promise<unknown>, why: RegExp]>`
+delivered -> ${() => settle('delivered', 2)} -> ${NONE} -> ${/^delivered at 2026-11-21T00:00:05.280Z, after 2 attempts$/}
+waiting -> ${fireAll} -> ${NONE} -> ${/^waiting: not tried yet, and none is made before 2026-11-21T/}
+given up -> ${() => settle('exhausted', 16)} -> ${NONE} -> ${/^given up at \S+ after 16 attempts: .*POST \/v1\/resend/}
+expired -> ${() => settle('expired', 0)} -> ${NONE} -> ${/^not sent: it expired/}
+paused -> ${() => setSettings(redis, BOX, 'acme', { isPaused: true })} -> ${fireAll} -> ${/^not sent: .*paused/}
+filtered -> ${() => setSettings(redis, BOX, 'acme', { filter: ['birch'] })} -> ${fireAll} -> ${/^not sent: .*filter/}
+disabled -> ${disable} -> ${fireAll} -> ${/^not sent: .*disabled then$/}
+not set -> ${() => removeWebhook(redis, 'acme')} -> ${fireAll} -> ${/^not sent: it had no webhook then/}
+not entitled -> ${disable} -> ${fireThen({ aliases: ['birch'] })} -> ${/^not sent: it was not entitled to alder then, and is now$/}
+suspended -> ${disable} -> ${fireThen(SUSPENDED)} -> ${/^not sent: its account was suspended then$/}`)(
   'what became of a signal that is %s is one sentence, without the name of an operator',
   async (_, before, after, why) => {
     await put('default')

@@ -8,6 +8,7 @@ import { asCsv, type Recorded } from '#core/contract/openapi.ts'
 import { dataSchema, type Example, type Route } from '#core/contract/route.ts'
 import type { RandomBytes } from '#signals/clients/token.ts'
 import { undescribedFields } from '../../api/history/described.ts'
+import type { OpenApi } from '../http/openapi-documents.ts'
 
 /** More than an address may be long. */
 const TOO_LONG = 8_192
@@ -29,19 +30,21 @@ export function exampleOf({ id, example }: Exampled): Example {
 /** What a test was answered, in the form in which it is recorded. */
 export type Answers = Recorded
 
-const example = z.strictObject({ summary: z.string(), value: z.unknown() })
-const examples = z.record(z.string(), z.looseObject({}))
-const content = z.record(z.string(), z.looseObject({ examples: examples.optional() }))
-const operation = z.looseObject({
-  requestBody: z.looseObject({ content }).optional(),
-  responses: z.record(z.string(), z.looseObject({ description: z.string(), content: content.optional() })),
-})
+type Asking = (method: string, path: string, body: unknown) => Promise<{ status: number; text: string }>
 
-export const exampledDocument = z.looseObject({
-  components: z.looseObject({ examples: z.record(z.string(), example) }),
-  paths: z.record(z.string(), z.record(z.string(), operation)),
-})
-export type ExampledDocument = z.infer<typeof exampledDocument>
+/** What routes answer to their examples, in turn, and as CSV too if they have that; each with the first of its statuses. */
+export async function answersTo(routes: readonly Route[], ask: Asking): Promise<Answers['answers']> {
+  const found: Record<string, Answers['answers'][string]> = {}
+  for (const route of routes) {
+    const { id, method, statuses = [200], formats = [] } = route
+    const { path, body } = exampleOf(route)
+    const { status, text } = await ask(method, path, body)
+    expect([id, status, text]).toEqual([id, statuses[0], text])
+    const csv = formats.includes('csv') ? { csv: (await ask(method, asCsv(path), body)).text } : {}
+    found[id] = { json: JSON.parse(text), ...csv }
+  }
+  return found
+}
 
 /** Writes a recording where that is asked for; the running modules keep what they have loaded, so the next run compares. */
 export function recordIfAsked(file: string, answers: Answers): void {
@@ -57,7 +60,7 @@ export function recordIfAsked(file: string, answers: Answers): void {
  * describes has its own, but for answers of the paths left out.
  */
 export function assertRecorded(
-  document: ExampledDocument,
+  document: OpenApi,
   answers: Answers,
   routes: readonly Exampled[],
   leftOut: readonly string[] = [],
@@ -83,7 +86,7 @@ function componentsOf({ answers, refusals }: Answers, routes: readonly Exampled[
 }
 
 /** Every media type of a response, and the examples of it. */
-const shownIn = ({ paths }: ExampledDocument) =>
+const shownIn = ({ paths }: OpenApi) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.values(methods)
       .flatMap(({ responses }) => Object.entries(responses))
@@ -96,7 +99,7 @@ const shownIn = ({ paths }: ExampledDocument) =>
   )
 
 /** Every refusal that a document describes has one example for each of its codes, in which that code stands. */
-function assertRefusalsShown(document: ExampledDocument): void {
+function assertRefusalsShown(document: OpenApi): void {
   for (const { status, description, examples } of shownIn(document)) {
     if (status < 400) continue
     const codes = description.replaceAll(/^Refused: |\.$/g, '').split(', ')
@@ -113,7 +116,7 @@ function assertRefusalsShown(document: ExampledDocument): void {
  * Every answer as JSON or CSV has its example, but for those of the paths left out, and for objects of the store, which
  * have no schema; and every example is used by a document.
  */
-function assertAnswersShown(document: ExampledDocument, leftOut: readonly string[]): void {
+function assertAnswersShown(document: OpenApi, leftOut: readonly string[]): void {
   const all = shownIn(document)
   for (const { path, status, type, examples } of all) {
     if (status >= 400) continue
@@ -127,9 +130,9 @@ function assertAnswersShown(document: ExampledDocument, leftOut: readonly string
 
 /** The example of a route is of its schema, and what is sent beside it is its own. Returns what is described of the route. */
 export function assertExample(
-  document: ExampledDocument,
+  document: OpenApi,
   route: Route & { readonly isBare?: boolean },
-): ExampledDocument['paths'][string][string] {
+): OpenApi['paths'][string][string] {
   const value = document.components.examples[route.id]?.value
   const shown = route.isBare ? value : z.looseObject({ data: z.unknown() }).parse(value).data
   expect(dataSchema(route).safeParse(shown).error).toBeUndefined()

@@ -4,35 +4,7 @@ import fc from 'fast-check'
 import type { Pool } from 'undici'
 import { z } from 'zod'
 import type { App } from '../../api/history/answers.ts'
-
-const parameter = z.object({
-  name: z.string(),
-  in: z.enum(['path', 'query']),
-  schema: z.object({
-    type: z.string(),
-    enum: z.array(z.string()).optional(),
-    format: z.string().optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-  }),
-})
-const operation = z.object({
-  operationId: z.string(),
-  parameters: z.array(parameter),
-  requestBody: z.unknown().optional(),
-  responses: z.record(
-    z.string(),
-    z.object({ content: z.record(z.string(), z.object({ schema: z.unknown().optional() })).optional() }),
-  ),
-})
-export const openApi = z.object({
-  paths: z.record(z.string(), z.record(z.string(), operation)),
-  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
-})
-
-export type Document = z.infer<typeof openApi>
-export type Operation = z.infer<typeof operation>
-type Parameter = z.infer<typeof parameter>
+import type { OpenApi, Operation, Parameter } from './openapi-documents.ts'
 
 export type Asked = {
   readonly operation: Operation
@@ -47,7 +19,7 @@ export type Known = Readonly<Record<string, readonly string[]>>
 
 /** One request of any operation of a document. */
 export function anyRequest(
-  document: Document,
+  document: OpenApi,
   known: Known,
   bodies: readonly string[] = [],
 ): fc.Arbitrary<Asked> {
@@ -177,7 +149,7 @@ export const askOver =
 export type Hold = (asked: Asked) => Promise<readonly string[]>
 
 /** `passing`: statuses that a state of the service adds to those below 500. */
-export function holdToDocument(document: Document, ask: Ask, passing: readonly number[] = []): Hold {
+export function holdToDocument(document: OpenApi, ask: Ask, passing: readonly number[] = []): Hold {
   const schemaOf = createSchemas(document)
   return async ({ operation, method, address, body }) => {
     const answer = await ask(method, address, body)
@@ -218,7 +190,7 @@ function faultsOf(operation: Operation, { status, headers, body }: Answer, schem
 }
 
 /** The described schemas, made once each; null for what is not JSON or of no described form. */
-function createSchemas({ components }: Document): Schemas {
+function createSchemas({ components }: OpenApi): Schemas {
   const made = new Map<string, z.ZodType | null>()
   return ({ operationId, responses }, status, type) => {
     const key = `${operationId} ${status} ${type}`

@@ -1,5 +1,7 @@
 // HTTP by hand: bytes that no well-behaved client sends, and requests that stand still half-way.
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 
 export type RawAnswer = {
   readonly status: number
@@ -28,28 +30,19 @@ export const requestOf = (line: string, ...headers: readonly string[]): string =
 const SILENT_MS = 60_000
 
 /** Connects to `url` and resolves when the first bytes are on their way. */
-export function openExchange(url: string, firstBytes: string): Promise<OpenExchange> {
+export async function openExchange(url: string, firstBytes: string): Promise<OpenExchange> {
   const { hostname, port } = new URL(url)
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname)
-    let received = ''
-    const answer = new Promise<RawAnswer>((resolveAnswer, rejectAnswer) => {
-      socket.setEncoding('latin1').on('data', (text: string) => {
-        received += text
-      })
-      socket.setTimeout(SILENT_MS, () => socket.destroy(new Error(`silence after ${received}`)))
-      socket.once('error', rejectAnswer)
-      socket.once('close', () => resolveAnswer(parseAnswer(received)))
-    })
-    answer.catch(reject) // before it is connected, there is no other listener
-    const send = (text: string): void => {
-      socket.write(text, 'latin1')
-    }
-    const end = (): void => {
-      socket.end()
-    }
-    socket.once('connect', () => socket.write(firstBytes, 'latin1', () => resolve({ send, end, answer })))
-  })
+  const socket = connect(Number(port), hostname).setEncoding('latin1')
+  socket.setTimeout(SILENT_MS, () => socket.destroy(new Error('the server is silent')))
+  await once(socket, 'connect')
+  const answer = text(socket).then(parseAnswer)
+  answer.catch(() => {}) // it may fail before anybody waits for it
+  await new Promise(resolve => socket.write(firstBytes, 'latin1', resolve)) // a packet of their own
+  return {
+    send: more => void socket.write(more, 'latin1'),
+    end: () => void socket.end(),
+    answer,
+  }
 }
 
 function parseAnswer(received: string): RawAnswer {
