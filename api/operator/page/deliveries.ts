@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
-import type { z } from 'zod'
 import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
-import { recentDeliveries, type ShownDelivery, showDeliveries } from '#signals/views/recent.ts'
+import { recentDeliveries, type ShownDelivery } from '#signals/views/recent.ts'
 import { deliveriesTable, PRECISE, searchDeliveries } from '../../service/page/deliveries.ts'
 import type { Piece, Texts } from '../../service/page/layout.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -13,12 +12,13 @@ export async function deliveriesPage(
   { redis, clock }: OperatorParts,
   session: Session,
 ): Promise<Piece> {
-  const read = async (filter: z.output<typeof deliveriesQuery>) => {
-    const { rows, next } = await recentDeliveries(redis, filter)
-    return { rows: await showDeliveries(redis, rows), next }
-  }
-  const path = '/ops/view/deliveries'
-  const search = await searchDeliveries({ path, query: deliveriesQuery, read }, asked)
+  const search = await searchDeliveries(
+    {
+      ...{ path: '/ops/view/deliveries', query: deliveriesQuery },
+      find: filter => recentDeliveries(redis, filter),
+    },
+    asked,
+  )
   const { client, endpoint, status } = search.filter
   const empty =
     search.problem ?? 'No delivery matches. The page of a signal says why a client was not sent it.'

@@ -16,7 +16,7 @@ import {
 import { DEFAULT_ENDPOINT, destinationOf } from '#signals/outbox/destination.ts'
 import { createLink } from '#signals/subscribers/sessions.ts'
 import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
-import { readLatency, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import { readLatency, recentDeliveries } from '#signals/views/recent.ts'
 import { count, instant } from '../../service/deliveries.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -273,12 +273,11 @@ export async function readClients(redis: OperatorParts['redis']) {
 /** A client with its keys, its endpoints without their addresses, its latency and last deliveries. Throws `not_found`. */
 export async function readClient(id: string, redis: OperatorParts['redis']) {
   const client = await findClient(redis, id)
-  const [keys, webhooks, latency, { rows }] = await Promise.all([
+  const [keys, webhooks, latency, { rows: deliveries }] = await Promise.all([
     listKeys(redis, id),
     readWebhookStates(redis, [id]),
     readLatency(redis, id),
     recentDeliveries(redis, { client: id, limit: 20 }),
   ])
-  const deliveries = await showDeliveries(redis, rows)
   return { ...client, keys, latency, deliveries, ...endpointsAmong(webhooks.values()) }
 }

@@ -225,7 +225,7 @@ export const SIGNAL_ROUTES = [
     command: { usage: 'deliveries' },
     handler: async (asked, { redis }) => {
       const { rows, next } = await recentDeliveries(redis, asked)
-      return { data: await showDeliveries(redis, rows), meta: { next } }
+      return { data: rows, meta: { next } }
     },
   }),
   operatorRoute({

@@ -4,31 +4,30 @@ import { html, raw } from 'hono/html'
 import type { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
+import type { ValueOf } from '#core/contract/payloads/field.ts'
 import { barChart } from '#pages/charts/bar-chart.ts'
-import type { Day, Hour, ShownDelivery } from '#signals/views/recent.ts'
+import type { Day, Hour, Page, ShownDelivery } from '#signals/views/recent.ts'
+import type { attempt } from '../deliveries.ts'
 import { inputOf, problemsOf, sentBy } from './inputs.ts'
 import { type Cell, duration, moment, type Piece, statusOf, type Texts, table, toned } from './layout.ts'
 import { fieldsOf } from './page-route.ts'
 
 /** `path` is that of the page; `choices` has those of fields whose schema does not list them. */
-type Search<Shape extends z.ZodRawShape, Row> = {
+type Search<Shape extends z.ZodRawShape> = {
   readonly path: string
   readonly query: z.ZodObject<Shape, z.core.$strict>
   readonly choices?: Readonly<Record<string, readonly string[]>>
-  read(
-    asked: z.output<z.ZodObject<Shape, z.core.$strict>>,
-  ): Promise<{ readonly rows: readonly Row[]; readonly next: number | null }>
+  find(asked: z.output<z.ZodObject<Shape, z.core.$strict>>): Promise<Page<ShownDelivery>>
 }
 
 /** A form with a filter, and what it finds. What is wrong with a filter is said below it, so that it can be corrected there. */
-export async function searchDeliveries<Shape extends z.ZodRawShape, Row>(
-  { path, query, choices = {}, read }: Search<Shape, Row>,
+export async function searchDeliveries<Shape extends z.ZodRawShape>(
+  { path, query, choices = {}, find }: Search<Shape>,
   given: Texts,
 ) {
   const fields = fieldsOf(query)
   const filter = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) // as forms send them
-  const asked = async () => read(parseRequest(query, sentBy(fields, filter)))
-  const { rows, next, problem } = await found(asked)
+  const { rows, next, problem } = await found(async () => find(parseRequest(query, sentBy(fields, filter))))
   const { byName: problems = {}, says = null } = problem === null ? {} : problemsOf(problem, fields)
   return {
     ...{ filter, rows, problem: says },
@@ -42,9 +41,9 @@ ${fields.filter(({ name }) => name !== 'before' && name !== 'limit').map(field =
   }
 }
 
-async function found<Row>(read: () => ReturnType<Search<z.ZodRawShape, Row>['read']>) {
+async function found(find: () => Promise<Page<ShownDelivery>>) {
   try {
-    return { ...(await read()), problem: null }
+    return { ...(await find()), problem: null }
   } catch (error) {
     if (error instanceof ApiError) return { rows: [], next: null, problem: error }
     throw error
@@ -58,24 +57,22 @@ export const dueAt = (at: string | null, nowMs: number): Cell =>
 /** A column to a millisecond, for the page of one signal. */
 export const PRECISE = 'Ended (UTC)'
 
-type Shown = Omit<ShownDelivery, 'client'>
-
 /** What differs between two pages: the link of a signal, whose delivery it is, and what is offered beside it. */
-type Columns<Row> = {
+type Columns = {
   signal(seq: number): Piece
-  readonly to: readonly (readonly [name: string, cell: (row: Row) => Cell])[]
-  offer(row: Row): Cell
+  readonly to: readonly (readonly [name: string, cell: (row: ShownDelivery) => Cell])[]
+  offer(row: ShownDelivery): Cell
 }
 
 /** Deliveries, each with a button that sends it again, without the columns that a page hides. */
-export function deliveriesTable<Row extends Shown>(
-  { signal, to, offer }: Columns<Row>,
-  rows: readonly Row[],
+export function deliveriesTable(
+  { signal, to, offer }: Columns,
+  rows: readonly ShownDelivery[],
   nowMs: number,
   hides: readonly string[],
   empty: string,
 ): Piece {
-  const columns: Columns<Row>['to'] = [
+  const columns: Columns['to'] = [
     ['#Signal', ({ seq }) => signal(seq)],
     ...to,
     ['State', statusOf],
@@ -96,16 +93,7 @@ export function deliveriesTable<Row extends Shown>(
   )
 }
 
-type ShownAttempt = {
-  readonly at: number | string
-  readonly n: number | null
-  readonly ok: boolean
-  readonly status: number | null
-  readonly reason: string | null
-  readonly first_byte_ms: number | null
-  readonly total_ms: number
-  readonly excerpt: string
-}
+type ShownAttempt = Omit<ValueOf<typeof attempt>, 'at'> & { readonly at: number | string }
 
 /** The attempts of several recipients, each in its `column`. */
 export const attemptsTable = (
