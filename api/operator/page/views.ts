@@ -31,7 +31,7 @@ import {
   moment,
   type Piece,
   section,
-  setterWords,
+  stateLine,
   type Texts,
   table,
   toned,
@@ -158,11 +158,9 @@ async function webhookPanel(
     return html`<div class="panel">None, so the client pulls.${offers(session, 'first endpoint', given)}</div>`
   const settings = offers(session, 'settings of an endpoint', given)
   const address = await readAddress(destinationOf(client, endpoint), parts).catch(nullIfSealed)
-  const { filter, lane, owed, failing_since, set_at, set_by, settings_by, disabled_why } = webhook
+  const { filter, lane, disabled_why } = webhook
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
-${webhookWord(webhook)}${lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(owed, 'delivery')}${
-    failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
+${stateLine(webhook, lane === 'slow' ? ', answers slowly or fails' : '')}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
 ${offers(session, 'range', given)}${offers(session, 'endpoint', given, webhook)}${resendGivenUp(session, client, endpoint)}
 ${settings === '' ? '' : html`<details><summary>Change it</summary>${settings}</details>`}</div>`
 }

@@ -13,13 +13,7 @@ import { destinationOf } from '#signals/outbox/destination.ts'
 import { readOutbox } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { type Overview, readOverview, readSealState } from '#signals/views/overview.ts'
-import {
-  recentDeliveries,
-  recentSignals,
-  rowsOf,
-  showDeliveries,
-  showSignal,
-} from '#signals/views/recent.ts'
+import { recentDeliveries, recentSignals, rowsOf, showDeliveries, showSignal } from '#signals/views/recent.ts'
 import { explainDeliveries } from '#signals/views/why-not-sent.ts'
 import { attempt, count, deliveryQuery, instant, pageQuery, seq, seqText } from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'

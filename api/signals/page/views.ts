@@ -25,7 +25,7 @@ import {
   type Piece,
   section,
   sentence,
-  setterWords,
+  stateLine,
   statusOf,
   type Texts,
   table,
@@ -213,19 +213,7 @@ ${
 }
 
 function endpointPanel(session: Session, state: Endpoint): Piece {
-  const {
-    endpoint,
-    host,
-    owed,
-    failing_since,
-    set_at,
-    set_by,
-    settings_by,
-    disabled_why,
-    filter,
-    header_names,
-  } = state
-  const { expire_entries_after_s: expiry, last_success_at, paused } = state
+  const { endpoint, host, disabled_why, paused, filter, header_names, expire_entries_after_s: expiry } = state
   const lines = [
     filter === null ? 'It gets every strategy that you see.' : `It gets ${filter.join(', ')} only.`,
     expiry === null ? 'Entries never expire.' : `Entries expire after ${duration(expiry * 1_000)}.`,
@@ -233,9 +221,7 @@ function endpointPanel(session: Session, state: Endpoint): Piece {
     disabled_why !== null && html`<br><span class="bad">${said(disabled_why)}</span>`,
   ].filter(line => line !== false)
   return html`<h2 id="${endpoint}">${endpoint} <span>${host}</span></h2>
-<div class="panel">${webhookWord(state)}, waiting: ${counted(owed, 'delivery')}, last success ${moment(last_success_at)}${
-    failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}<br>
+<div class="panel">${stateLine(state)}<br>
 <span class="dim">${lines.map(line => html`${line} `)}</span>
 ${offers(session, 'endpoint', { endpoint, paused: paused ? '' : 'yes' }, state)}
 <details><summary>Change it</summary>${offers(session, 'settings of an endpoint', { endpoint }, state)}</details></div>`
