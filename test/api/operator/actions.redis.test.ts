@@ -150,7 +150,7 @@ const STEPS: readonly Step[] = [
     json: ['POST', `${ACME}/replay?from=1`],
     ops: ['replay acme --from 1', /owed again: 2\n/],
     form: { from: '1' },
-    asks: 'Send acme signals 1 to 2 again?',
+    asks: 'Send 2 signals again?',
     changes: { webhook: { enabled: true, waiting: 2 } },
   },
   {
