@@ -29,7 +29,7 @@ export type RouteCommand<Data = unknown> = {
 }
 
 /** What the page shows, beside which it offers actions. */
-export type Place =
+type Place =
   | EndpointPlace
   | 'clients'
   | 'client'
@@ -62,8 +62,10 @@ type Access =
       readonly subject: Subject
     }
 
+export type OperatorPage = { readonly place: Place; readonly parts: OperatorParts; readonly who: Operator }
+
 export type OperatorRoute = Route<'operator', Handler> &
-  PageRoute<Place, OperatorParts, Operator> & {
+  PageRoute<OperatorPage> & {
     readonly command: RouteCommand
     readonly scope: Scope
     /** Null for what is only read. */
@@ -71,9 +73,7 @@ export type OperatorRoute = Route<'operator', Handler> &
   }
 
 type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
-  Place,
-  OperatorParts,
-  Operator,
+  OperatorPage,
   Path,
   Sent,
   Data
@@ -88,7 +88,7 @@ export function operatorRoute<
   Data extends z.ZodType,
   Sent extends Sendable = Nothing,
 >(definition: Access & Definition<Path, Sent, Data>): OperatorRoute {
-  const { ask, act } = typedAnswer(definition, MOST_OPERATOR_BYTES)
+  const { ask, act } = typedAnswer<OperatorPage, Path, Sent, Data>(definition, MOST_OPERATOR_BYTES)
   return {
     group: 'operator',
     scope: 'read',

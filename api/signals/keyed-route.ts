@@ -22,16 +22,17 @@ export type Caller = { readonly client: Client; readonly by: Setter }
 
 type Handler = (c: Exchange, parts: ServedParts, caller: Identity) => Promise<Response>
 
+/** The page for subscribers. */
+export type AccountPage = { readonly place: EndpointPlace; readonly parts: ServedParts; readonly who: Caller }
+
 export type KeyedRoute = Route<'key' | 'account', Handler> &
-  PageRoute<EndpointPlace, ServedParts, Caller> & {
+  PageRoute<AccountPage> & {
     /** What the handler sends: the page shows it. */
     readonly act: (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Answer>
   }
 
 type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
-  EndpointPlace,
-  ServedParts,
-  Caller,
+  AccountPage,
   Path,
   Sent,
   Data
@@ -48,7 +49,7 @@ export function keyedRoute<
   Data extends z.ZodType,
   Sent extends Sendable = Nothing,
 >(definition: Definition<Path, Sent, Data>): KeyedRoute {
-  const { ask, act } = typedAnswer(definition, MOST_KEYED_BYTES)
+  const { ask, act } = typedAnswer<AccountPage, Path, Sent, Data>(definition, MOST_KEYED_BYTES)
   const example = { path: definition.path.replace('{endpoint}', 'default').replace('{seq}', '1') }
   const route = getRoute({ example, ...definition })
   return {
