@@ -14,7 +14,7 @@ export const ownWebhookRequest = named('OwnWebhookRequest', {
 
 const instant = text('UTC instant, ISO 8601 with milliseconds.')
 
-const state = {
+export const webhookState = named('WebhookState', {
   host: text('Host of the address. The rest is not shown: it may hold a token.'),
   enabled: flag('False if nothing is sent there any more.'),
   disabled_why: textOrNull(
@@ -30,12 +30,10 @@ const state = {
     'The secrets that sign, newest first, without their text.',
     z.object({ expires_at: instant.nullable().describe('When it signs no more, or null.') }),
   ),
-}
-
-export const webhookState = named('WebhookState', state)
+})
 
 export const registeredWebhook = named('RegisteredWebhook', {
-  ...state,
+  ...webhookState.shape,
   secret: textOrNull('The secret if this request made it: shown only here. Else null.'),
   secrets_dropped: flag(
     'True if the earlier secrets sign no more, because the key that set them, or may have, was revoked.',
