@@ -6,6 +6,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { ValueOf } from '#core/contract/payloads/field.ts'
 import { barChart } from '#pages/charts/bar-chart.ts'
+import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
 import type { Day, Hour, Page, ShownDelivery } from '#signals/views/recent.ts'
 import type { attempt } from '../deliveries.ts'
 import { inputOf, problemsOf, sentBy } from './inputs.ts'
@@ -34,12 +35,15 @@ export async function searchDeliveries<Shape extends z.ZodRawShape>(
     form: html`<form method="get" action="${path}" class="fields">
 ${fields.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, { values: filter, choices: choices[field.name], form: path, problems }))}
 <button class="quiet">Show</button></form>`,
-    older:
-      next === null
-        ? ''
-        : html`<p><a href="${path}?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`,
+    older: olderLink(path, next, filter),
   }
 }
+
+/** Leads to the rows before a number; nothing if there are none. */
+export const olderLink = (path: string, next: number | null, filter: Texts = {}): Piece | string =>
+  next === null
+    ? ''
+    : html`<p><a href="${path}?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`
 
 async function found(find: () => Promise<Page<ShownDelivery>>) {
   try {
@@ -57,24 +61,25 @@ export const dueAt = (at: string | null, nowMs: number): Cell =>
 /** A column to a millisecond, for the page of one signal. */
 export const PRECISE = 'Ended (UTC)'
 
-/** What differs between two pages: the link of a signal, whose delivery it is, and what is offered beside it. */
+/** What differs between two pages: the link of a signal, that of its client where it is named, and what is offered beside it. */
 type Columns = {
   signal(seq: number): Piece
-  readonly to: readonly (readonly [name: string, cell: (row: ShownDelivery) => Cell])[]
+  client?(id: string): Piece
   offer(row: ShownDelivery): Cell
 }
 
 /** Deliveries, each with a button that sends it again, without the columns that a page hides. */
 export function deliveriesTable(
-  { signal, to, offer }: Columns,
+  { signal, client, offer }: Columns,
   rows: readonly ShownDelivery[],
   nowMs: number,
   hides: readonly string[],
   empty: string,
 ): Piece {
-  const columns: Columns['to'] = [
+  const columns: readonly (readonly [name: string, cell: (row: ShownDelivery) => Cell])[] = [
     ['#Signal', ({ seq }) => signal(seq)],
-    ...to,
+    ['Client', row => client?.(row.client) ?? ''],
+    ['Endpoint', ({ endpoint }) => endpoint],
     ['State', statusOf],
     ['', offer],
     ['Next attempt (UTC)', ({ next_attempt_at: at }) => (at === null ? '' : dueAt(at, nowMs))],
@@ -84,7 +89,9 @@ export function deliveriesTable(
     ['Fired (UTC)', ({ fired_at }) => moment(fired_at)],
     [PRECISE, ({ settled_at }) => moment(settled_at, true)],
   ]
-  const shown = columns.filter(([name]) => !hides.includes(name))
+  const isPlain = rows.every(({ endpoint }) => endpoint === DEFAULT_ENDPOINT) // then its column says nothing
+  const hidden = [...hides, isPlain && 'Endpoint', client === undefined && 'Client']
+  const shown = columns.filter(([name]) => !hidden.includes(name))
   return table(
     shown.map(([name]) => name),
     rows.map(row => shown.map(([, cell]) => cell(row))),

@@ -151,7 +151,6 @@ const endpointsTable = (endpoints: readonly Endpoint[], nowMs: number): Piece =>
 /** Of the table of deliveries, what this page has. */
 const columnsOf = (session: Session) => ({
   signal: signalLink,
-  to: [['Endpoint', ({ endpoint }: ShownDelivery) => endpoint]] as const,
   offer: ({ endpoint, seq }: Pick<ShownDelivery, 'endpoint' | 'seq'>) =>
     offers(session, 'delivery', { endpoint, from: `${seq}`, to: `${seq}` }),
 })
