@@ -9,7 +9,6 @@ import {
   type PageRoute,
   type Sendable,
   type Typed,
-  type TypedField,
   typedAnswer,
 } from '../service/page/page-route.ts'
 import { type Handler, MOST_OPERATOR_BYTES } from './exchange.ts'
@@ -72,15 +71,9 @@ export type OperatorRoute = Route<'operator', Handler> &
     readonly subject: Subject | null
   }
 
-type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
-  OperatorPage,
-  Path,
-  Sent,
-  Data
-> & { readonly command: RouteCommand<z.output<Data>> } & Omit<
-    OperatorRoute,
-    TypedField | 'command' | 'method' | 'scope' | 'subject' | 'group' | 'ask'
-  >
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = {
+  readonly command: RouteCommand<z.output<Data>>
+} & Typed<OperatorPage, Path, Sent, Data>
 
 /** A route whose handler takes and answers what its schemas describe: the compiler checks it. */
 export function operatorRoute<

@@ -1,6 +1,6 @@
 // An action of a subscriber, whole: the JSON interface and the page for subscribers follow from it.
 import type { z } from 'zod'
-import { getRoute, type Route } from '#core/contract/route.ts'
+import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import type { Client, Identity } from '#signals/clients/clients.ts'
 import type { Setter } from '#signals/outbox/setter.ts'
@@ -12,7 +12,6 @@ import {
   type PageRoute,
   type Sendable,
   type Typed,
-  type TypedField,
   typedAnswer,
 } from '../service/page/page-route.ts'
 import type { ServedParts } from './exchange.ts'
@@ -31,14 +30,10 @@ export type KeyedRoute = Route<'key' | 'account', Handler> &
     readonly act: (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Answer>
   }
 
-type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
-  AccountPage,
-  Path,
-  Sent,
-  Data
-> &
-  Omit<KeyedRoute, TypedField | 'method' | 'ask' | 'act'> &
-  Partial<Pick<Route, 'method'>>
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = {
+  readonly group: KeyedRoute['group']
+  readonly method?: Method
+} & Typed<AccountPage, Path, Sent, Data>
 
 /** The largest body: an endpoint with ten headers. */
 export const MOST_KEYED_BYTES = 16_384

@@ -86,14 +86,18 @@ export type Nothing = z.ZodObject<Record<never, never>, z.core.$strict>
 /** What is asked: the variables of the path, and the fields of the query or the body. */
 type Asked<Path extends string, Sent extends Sendable> = VariablesOf<Path> & z.output<Sent>
 
-/** What the compiler checks against the schemas of a route. */
-export type Typed<K extends PageKind, Path extends string, Sent, Data extends z.ZodType> = {
+/** A route as it is declared: the compiler checks what it takes and answers against its schemas. */
+export type Typed<K extends PageKind, Path extends string, Sent, Data extends z.ZodType> = Pick<
+  Route,
+  'id' | 'title' | 'about' | 'statuses' | 'refusals' | 'example'
+> & {
   readonly path: Path
   readonly query?: Sent
   readonly body?: Sent
   readonly isBodyOptional?: true
   readonly data: Data
   readonly form?: RouteForm<K, Asked<Path, Sent & Sendable>, z.output<Data>>
+  readonly secret?: Secret
   /** Rejects if the action needs something that is not there: before what was sent with it is read. */
   readonly needs?: (variables: VariablesOf<Path>, parts: K['parts'], who: K['who']) => Promise<unknown>
   readonly handler: (
@@ -102,8 +106,6 @@ export type Typed<K extends PageKind, Path extends string, Sent, Data extends z.
     who: K['who'],
   ) => Promise<Answer<ValueOf<Data>>>
 }
-
-export type TypedField = keyof Typed<PageKind, string, Nothing, z.ZodType>
 
 /** Reads what a request, or a form in its place, asks for, and calls the handler with it. */
 export function typedAnswer<
