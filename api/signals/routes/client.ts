@@ -1,8 +1,8 @@
 // A client itself: who it is, its keys, its webhook, and its notices.
 import { z } from 'zod'
+import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/endpoint.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { flag, list, named, text, textOrNull, type ValueOf, word } from '#core/contract/payloads/field.ts'
-import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/webhook.ts'
 import { renderJson } from '#core/dataset/render/json.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
 import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
