@@ -9,7 +9,6 @@ import {
   type PageRoute,
   type Sendable,
   type Typed,
-  type TypedField,
   typedAnswer,
 } from '../service/page/page-route.ts'
 import { type Handler, MOST_OPERATOR_BYTES } from './exchange.ts'
@@ -29,7 +28,7 @@ export type RouteCommand<Data = unknown> = {
 }
 
 /** What the page shows, beside which it offers actions. */
-export type Place =
+type Place =
   | EndpointPlace
   | 'clients'
   | 'client'
@@ -62,25 +61,19 @@ type Access =
       readonly subject: Subject
     }
 
+export type OperatorPage = { readonly place: Place; readonly parts: OperatorParts; readonly who: Operator }
+
 export type OperatorRoute = Route<'operator', Handler> &
-  PageRoute<Place, OperatorParts, Operator> & {
+  PageRoute<OperatorPage> & {
     readonly command: RouteCommand
     readonly scope: Scope
     /** Null for what is only read. */
     readonly subject: Subject | null
   }
 
-type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
-  Place,
-  OperatorParts,
-  Operator,
-  Path,
-  Sent,
-  Data
-> & { readonly command: RouteCommand<z.output<Data>> } & Omit<
-    OperatorRoute,
-    TypedField | 'command' | 'method' | 'scope' | 'subject' | 'group' | 'ask'
-  >
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = {
+  readonly command: RouteCommand<z.output<Data>>
+} & Typed<OperatorPage, Path, Sent, Data>
 
 /** A route whose handler takes and answers what its schemas describe: the compiler checks it. */
 export function operatorRoute<
@@ -88,7 +81,7 @@ export function operatorRoute<
   Data extends z.ZodType,
   Sent extends Sendable = Nothing,
 >(definition: Access & Definition<Path, Sent, Data>): OperatorRoute {
-  const { ask, act } = typedAnswer(definition, MOST_OPERATOR_BYTES)
+  const { ask, act } = typedAnswer<OperatorPage, Path, Sent, Data>(definition, MOST_OPERATOR_BYTES)
   return {
     group: 'operator',
     scope: 'read',

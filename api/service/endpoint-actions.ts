@@ -1,5 +1,6 @@
 // What is done to an endpoint, said once: for its client, with a key and on its page, and for an operator.
 
+import { RESENT } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { DEFAULT_ENDPOINT, type Destination } from '#signals/outbox/destination.ts'
 import { type RegisterParts, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
@@ -115,12 +116,13 @@ export const RESEND = {
   },
 } as const
 
-/** `what` is one sentence or the other: what is sent again, and where. */
-export const resendWarning = (title: string, what: string): Warning => [
-  title,
-  `${what}. A receiver drops what it has by signal_id.`,
-  'Send again',
-]
+/** Asks before so many signals are sent to `where` again; null if there are none. */
+export function resendWarning(signals: number, where: string, only: keyof typeof RESENT): Warning | null {
+  if (signals === 0) return null
+  const [what, they] = signals === 1 ? ['1 signal', 'It is'] : [`${signals} signals`, 'They are']
+  const says = `${they} sent to ${where}: ${RESENT[only]}. A receiver drops what it has by signal_id.`
+  return [`Send ${what} again?`, says, 'Send again']
+}
 
 export async function removeEndpoint(
   { redis, onChange }: RegisterParts,

@@ -1,6 +1,6 @@
 // An action of a subscriber, whole: the JSON interface and the page for subscribers follow from it.
 import type { z } from 'zod'
-import { getRoute, type Route } from '#core/contract/route.ts'
+import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import type { Client, Identity } from '#signals/clients/clients.ts'
 import type { Setter } from '#signals/outbox/setter.ts'
@@ -12,7 +12,6 @@ import {
   type PageRoute,
   type Sendable,
   type Typed,
-  type TypedField,
   typedAnswer,
 } from '../service/page/page-route.ts'
 import type { ServedParts } from './exchange.ts'
@@ -22,22 +21,19 @@ export type Caller = { readonly client: Client; readonly by: Setter }
 
 type Handler = (c: Exchange, parts: ServedParts, caller: Identity) => Promise<Response>
 
+/** The page for subscribers. */
+export type AccountPage = { readonly place: EndpointPlace; readonly parts: ServedParts; readonly who: Caller }
+
 export type KeyedRoute = Route<'key' | 'account', Handler> &
-  PageRoute<EndpointPlace, ServedParts, Caller> & {
+  PageRoute<AccountPage> & {
     /** What the handler sends: the page shows it. */
     readonly act: (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Answer>
   }
 
-type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = Typed<
-  EndpointPlace,
-  ServedParts,
-  Caller,
-  Path,
-  Sent,
-  Data
-> &
-  Omit<KeyedRoute, TypedField | 'method' | 'ask' | 'act'> &
-  Partial<Pick<Route, 'method'>>
+type Definition<Path extends string, Sent extends Sendable, Data extends z.ZodType> = {
+  readonly group: KeyedRoute['group']
+  readonly method?: Method
+} & Typed<AccountPage, Path, Sent, Data>
 
 /** The largest body: an endpoint with ten headers. */
 export const MOST_KEYED_BYTES = 16_384
@@ -48,7 +44,7 @@ export function keyedRoute<
   Data extends z.ZodType,
   Sent extends Sendable = Nothing,
 >(definition: Definition<Path, Sent, Data>): KeyedRoute {
-  const { ask, act } = typedAnswer(definition, MOST_KEYED_BYTES)
+  const { ask, act } = typedAnswer<AccountPage, Path, Sent, Data>(definition, MOST_KEYED_BYTES)
   const example = { path: definition.path.replace('{endpoint}', 'default').replace('{seq}', '1') }
   const route = getRoute({ example, ...definition })
   return {

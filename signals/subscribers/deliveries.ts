@@ -2,13 +2,12 @@
 import type { Redis } from 'ioredis'
 import { instantOf } from '#core/calendar.ts'
 import type { Client } from '../clients/clients.ts'
-import { type LoggedSignal, readSignal, viewOf } from '../log/read-log.ts'
-import { DEFAULT_ENDPOINT, type Destination, destinationOf, endpointOf } from '../outbox/destination.ts'
-import { type DeliveryState, readAttempts, readDelivery } from '../outbox/outbox.ts'
+import { readSignal, viewOf } from '../log/read-log.ts'
+import { DEFAULT_ENDPOINT, destinationOf, endpointOf } from '../outbox/destination.ts'
+import { readDeliveries } from '../outbox/outbox.ts'
 import { endpointsOf } from '../outbox/webhooks.ts'
-import { readWebhookStates } from '../views/overview.ts'
-import { type ShownDelivery, showDelivery } from '../views/recent.ts'
-import { isUnsent, whyNotSent } from '../views/why-not-sent.ts'
+import type { ShownDelivery } from '../views/recent.ts'
+import { explainDeliveries } from '../views/why-not-sent.ts'
 
 /**
  * A signal that the client may see, or was owed, with its state at each endpoint that is set, and at `default`; null if there is
@@ -18,45 +17,16 @@ export async function explainSignal(redis: Redis, client: Client, seq: number) {
   const [signal, names] = await Promise.all([readSignal(redis, seq), endpointsOf(redis, client.id)])
   if (signal === null) return null
   const destinations = [...new Set([DEFAULT_ENDPOINT, ...names])].map(name => destinationOf(client.id, name))
-  const found = await Promise.all(
-    destinations.map(async destination => ({
-      ...{ client, destination },
-      state: await readDelivery(redis, seq, destination),
-    })),
-  )
-  if (!viewOf(client)(signal) && found.every(({ state }) => state === null)) return null
-  const webhooks = await readWebhookStates(redis, [client.id])
-  const unsent = found.filter(({ state, destination }) => isUnsent(state, webhooks.get(destination)))
-  const whys = await whyNotSent(redis, signal, unsent)
-  const { alias, atMs } = signal
-  const endpoints = await Promise.all(
-    found.map(async each => {
-      const why = whys[unsent.indexOf(each)]
-      return explain(redis, signal, each, why === undefined ? null : `not sent: ${why}`)
-    }),
-  )
-  return { seq, alias, fired_at: instantOf(atMs), endpoints }
-}
-
-type Found = { readonly destination: Destination; readonly state: DeliveryState | null }
-
-async function explain(
-  redis: Redis,
-  { seq, alias, atMs }: LoggedSignal,
-  found: Found,
-  notSent: string | null,
-) {
-  const { destination, state } = found
-  const [attempts, shown] = await Promise.all([
-    readAttempts(redis, seq, destination),
-    state && showDelivery(redis, { seq, destination, alias, firedAtMs: atMs, state }),
-  ])
-  return {
+  const [states = []] = await readDeliveries(redis, [signal], destinations)
+  if (!viewOf(client)(signal) && states.every(state => state === null)) return null
+  const found = await explainDeliveries(redis, signal, client, destinations)
+  const endpoints = found.map(({ destination, delivery, why, attempts }) => ({
     endpoint: endpointOf(destination),
-    delivery: shown && toOwnDelivery(shown),
-    why: notSent ?? (shown === null ? '' : sentenceOf(shown)),
-    attempts: attempts.map(({ at, ...rest }) => ({ at: instantOf(at), ...rest })),
-  }
+    delivery: delivery && toOwnDelivery(delivery),
+    why: why === null ? sentenceOf(delivery!) : `not sent: ${why}`, // what was never owed has a reason
+    attempts,
+  }))
+  return { seq, alias: signal.alias, fired_at: instantOf(signal.atMs), endpoints }
 }
 
 /** A delivery as its client sees it. */

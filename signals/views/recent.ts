@@ -84,7 +84,16 @@ export const showSignal = ({ seq, body, onlyFor, atMs }: LoggedSignal) => ({
  * The newest deliveries that match, of a client those to the endpoints that it has. A search ends after a bounded number of signals even with few matches; `next` is
  * where to continue.
  */
-export async function recentDeliveries(redis: Redis, filter: DeliveryFilter, mostLookedAt = MOST_LOOKED_AT) {
+export async function recentDeliveries(
+  redis: Redis,
+  filter: DeliveryFilter,
+  mostLookedAt?: number,
+): Promise<Page<ShownDelivery>> {
+  const { rows, next } = await findDeliveries(redis, filter, mostLookedAt)
+  return { rows: await showDeliveries(redis, rows), next }
+}
+
+async function findDeliveries(redis: Redis, filter: DeliveryFilter, mostLookedAt = MOST_LOOKED_AT) {
   const { keeps = () => true } = filter
   const rows: DeliveryRow[] = []
   const destinations = await destinationsOf(redis, filter)
@@ -200,7 +209,7 @@ export type Latency = Awaited<ReturnType<typeof readLatency>>
 
 export async function readLatency(redis: Redis, client: string) {
   const filter = { client, keeps: isMeasured, limit: MOST_MEASURED }
-  const { rows } = await recentDeliveries(redis, filter, MOST_LOOKED_THROUGH)
+  const { rows } = await findDeliveries(redis, filter, MOST_LOOKED_THROUGH)
   return {
     deliveries: rows.length,
     first_attempt_ms: spreadOf(rows.map(row => waitOf(row, row.state.first_attempt_at!))),
@@ -220,7 +229,7 @@ export type Day = Awaited<ReturnType<typeof readHours>>
 export async function readHours(redis: Redis, nowMs: number, client?: string) {
   const first = Math.floor(nowMs / HOUR_MS) - HOURS + 1
   const filter = { fired_from: first * HOUR_MS, client, limit: MOST_READ }
-  const { rows, next } = await recentDeliveries(redis, filter)
+  const { rows, next } = await findDeliveries(redis, filter)
   const byHour = Map.groupBy(rows, ({ firedAtMs }) => Math.floor(firedAtMs / HOUR_MS))
   const hours = Array.from({ length: HOURS }, (_, i) => toHour(first + i, byHour.get(first + i) ?? []))
   return { hours, isWhole: next === null }

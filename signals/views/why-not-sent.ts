@@ -1,15 +1,17 @@
 // Why clients were not sent a signal, by what they were at that time: the first later action of an operator on a client has
 // its state before.
 import type { Redis } from 'ioredis'
+import { instantOf } from '#core/calendar.ts'
 import type { Client } from '../clients/clients.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { type Action, actionsSince, MOST_SINCE, type SubjectState } from '../operators/audit-log.ts'
 import { clientOf, DEFAULT_ENDPOINT, type Destination, endpointOf } from '../outbox/destination.ts'
-import type { DeliveryState } from '../outbox/outbox.ts'
+import { type DeliveryState, readAttempts, readDeliveries } from '../outbox/outbox.ts'
 import { isRegistrationTest } from '../outbox/test-fire.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
 import { readWebhookStates, toLogged, type WebhookState } from './overview.ts'
+import { showDelivery } from './recent.ts'
 
 /** An endpoint of a client, and what became of the delivery to it; null if it was never owed. */
 type Unsent = {
@@ -23,6 +25,38 @@ export const isUnsent = (state: DeliveryState | null, webhook: WebhookState | un
   state === null ||
   ['withdrawn', 'expired'].includes(state.status) ||
   (state.status === 'owed' && webhook?.paused === true)
+
+/**
+ * What became of a signal at endpoints of a client: each delivery as it is shown, null if it was never owed, its attempts, and why it
+ * was not sent; null if it was, or is about to be.
+ */
+export async function explainDeliveries(
+  redis: Redis,
+  signal: LoggedSignal,
+  client: Client,
+  destinations: readonly Destination[],
+) {
+  const { seq, alias, atMs: firedAtMs } = signal
+  const [[states = []], webhooks] = await Promise.all([
+    readDeliveries(redis, [signal], destinations),
+    readWebhookStates(redis, [client.id]),
+  ])
+  const found = destinations.map((destination, i) => ({ client, destination, state: states[i] ?? null }))
+  const unsent = found.filter(({ state, destination }) => isUnsent(state, webhooks.get(destination)))
+  const whys = await whyNotSent(redis, signal, unsent)
+  return Promise.all(
+    found.map(async each => {
+      const { destination, state } = each
+      const attempts = await readAttempts(redis, seq, destination)
+      return {
+        destination,
+        delivery: state && (await showDelivery(redis, { seq, destination, alias, firedAtMs, state })),
+        why: whys[unsent.indexOf(each)] ?? null,
+        attempts: attempts.map(({ at, ...rest }) => ({ at: instantOf(at), ...rest })),
+      }
+    }),
+  )
+}
 
 /** Of endpoints that a signal was not sent to: the reason for each, in their order. */
 export async function whyNotSent(

@@ -80,7 +80,7 @@ test('an operator logs in, sees a client in trouble, and sends again what was gi
   await page.waitForURL(/status=exhausted/)
   expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
   await page.locator('tr', { hasText: 'north-ridge' }).getByRole('button', { name: 'Resend' }).click()
-  expect(await page.locator('main').innerText()).toContain('Send north-ridge signal 3 again?')
+  expect(await page.locator('main').innerText()).toContain('Send 1 signal again?')
   await photograph(page, 'confirm')
   expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
   await page.getByRole('button', { name: 'Send again' }).click()

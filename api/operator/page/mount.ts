@@ -3,8 +3,7 @@
 import type { Hono } from 'hono'
 import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { html } from 'hono/html'
-import { findClient } from '#signals/clients/clients.ts'
-import { assertScope, listOperators, mainOperator, mayUse, type Operator } from '#signals/operators/tokens.ts'
+import { assertScope, listOperators, mainOperator, mayUse } from '#signals/operators/tokens.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { sessionsKey } from '#signals/redis/keys.ts'
 import type { Exchange, ServiceEnv } from '../../service/exchange.ts'
@@ -14,7 +13,7 @@ import { variablesIn } from '../../service/page/page-route.ts'
 import { audited } from '../audited.ts'
 import { MOST_OPERATOR_BYTES, toRefusal } from '../exchange.ts'
 import type { WhoseToken } from '../guard.ts'
-import type { OperatorRoute } from '../operator-route.ts'
+import type { OperatorPage, OperatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { OPERATOR_FORMS, OPERATOR_SITE, SCOPES, type Session, type Tab } from './site.ts'
 import { VIEWS } from './views.ts'
@@ -25,7 +24,7 @@ const SESSION_SECONDS = 12 * 3_600
 const COOKIE = 'highwater_ops'
 
 export const createOperatorPage = (parts: OperatorParts, whoseToken: WhoseToken): Hono<ServiceEnv> =>
-  createPage<OperatorParts, Operator, OperatorRoute, Session>({
+  createPage<OperatorPage, OperatorRoute, Session>({
     site: OPERATOR_SITE,
     parts,
     forms: OPERATOR_FORMS,
@@ -40,12 +39,7 @@ export const createOperatorPage = (parts: OperatorParts, whoseToken: WhoseToken)
     },
     act: (c, route, sent, { who }) =>
       audited({ who, route, path: variablesIn(c), sent }, parts, () => route.handler(c, parts, who)),
-    mayConfirm: async (c, { scope }, { who }) => {
-      const client = c.req.param('client')
-      const may = mayUse(who, scope)
-      if (may && client !== undefined) await findClient(parts.redis, client)
-      return may
-    },
+    mayConfirm: ({ scope }, { who }) => mayUse(who, scope),
     pageOf: path => /^\/ops\/view\/(?:clients\/[^/]+|clients|signals|live|audit)/.exec(path)?.[0] ?? '/ops',
   })
 

@@ -16,14 +16,23 @@ import {
   type Latency,
   type Outbox,
   readHours,
+  recentDeliveries,
   recentSignals,
   rowsOf,
+  type ShownDelivery,
   type Spread,
   showDeliveries,
   showSignal,
 } from '#signals/views/recent.ts'
 import { isUnsent, whyNotSent } from '#signals/views/why-not-sent.ts'
-import { attemptsTable, dayCharts, deliveriesTable, PRECISE } from '../../service/page/deliveries.ts'
+import {
+  attemptsTable,
+  dayCharts,
+  deliveriesTable,
+  olderLink,
+  PRECISE,
+  searchDeliveries,
+} from '../../service/page/deliveries.ts'
 import {
   cards,
   counted,
@@ -31,7 +40,7 @@ import {
   moment,
   type Piece,
   section,
-  setterWords,
+  stateLine,
   type Texts,
   table,
   toned,
@@ -41,10 +50,9 @@ import type { View } from '../../service/page/mount.ts'
 import type { OperatorParts } from '../parts.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
 import { actionsQuery, actionWords } from '../routes/operators.ts'
-import { findSignal, signalsQuery } from '../routes/signals.ts'
+import { deliveriesQuery, findSignal, signalsQuery } from '../routes/signals.ts'
 import { readAddress } from '../routes/webhooks.ts'
 import type { WebhookView } from '../views.ts'
-import { columnsOf, deliveriesPage, hiddenOf, resendGivenUp } from './deliveries.ts'
 import { liveTable, overviewPage, runnerLines } from './overview.ts'
 import { clientLink, offers, type Session, signalLink } from './site.ts'
 
@@ -124,7 +132,7 @@ ${latencyTable(latency)}
 <h2>Deliveries of the last 24 hours</h2>
 ${dayCharts(day)}
 <h2>Last deliveries <span><a href="/ops/view/deliveries?client=${id}">all</a></span></h2>
-${deliveriesTable(columnsOf(session), deliveries, nowMs, ['Client', PRECISE, ...hiddenOf(deliveries)], 'No deliveries yet.')}`
+${deliveriesTable(columnsOf(session), deliveries, nowMs, ['Client', PRECISE], 'No deliveries yet.')}`
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */
@@ -162,14 +170,41 @@ async function webhookPanel(
     return html`<div class="panel">None, so the client pulls.${offers(session, 'first endpoint', given)}</div>`
   const settings = offers(session, 'settings of an endpoint', given)
   const address = await readAddress(destinationOf(client, endpoint), parts).catch(nullIfSealed)
-  const { filter, lane, owed, failing_since, set_at, set_by, settings_by, disabled_why } = webhook
+  const { filter, lane, disabled_why } = webhook
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
-${webhookWord(webhook)}${lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(owed, 'delivery')}${
-    failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
+${stateLine(webhook, lane === 'slow' ? ', answers slowly or fails' : '')}${filter === null ? '' : `, gets ${filter.join(', ')} alone`}${disabled_why === null ? '' : html`<br><span class="bad">${disabled_why}</span>`}
 ${offers(session, 'range', given, { endpoint })}${offers(session, 'endpoint', given, webhook)}${resendGivenUp(session, client, endpoint)}
 ${settings === '' ? '' : html`<details><summary>Change it</summary>${settings}</details>`}</div>`
 }
+
+async function deliveriesPage(asked: Texts, { redis, clock }: OperatorParts, session: Session) {
+  const search = await searchDeliveries(
+    {
+      ...{ path: '/ops/view/deliveries', query: deliveriesQuery },
+      find: filter => recentDeliveries(redis, filter),
+    },
+    asked,
+  )
+  const { client, endpoint, status } = search.filter
+  const empty =
+    search.problem ?? 'No delivery matches. The page of a signal says why a client was not sent it.'
+  return html`<h1>Deliveries</h1>
+${search.form}
+${client !== undefined && status === 'exhausted' ? resendGivenUp(session, client, endpoint ?? DEFAULT_ENDPOINT) : ''}
+${deliveriesTable(columnsOf(session), search.rows, clock.now(), [PRECISE], empty)}
+${search.older}`
+}
+
+/** Of the table of deliveries, what the operator's pages have. */
+const columnsOf = (session: Session) => ({
+  signal: signalLink,
+  client: clientLink,
+  offer: ({ client, endpoint, seq }: ShownDelivery) =>
+    offers(session, 'delivery', { client, endpoint, from: `${seq}`, to: `${seq}` }),
+})
+
+const resendGivenUp = (session: Session, client: string, endpoint: string): Piece | string =>
+  offers(session, 'given up', { client, endpoint, from: '1', only: 'exhausted' })
 
 /** Halt and resume. Going live is a command and not a button, so that it cannot happen by a wrong click. */
 async function livePage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {
@@ -196,9 +231,6 @@ const actOf = ({ action, why }: Signal): string => (why === undefined ? action :
 /** ` by operator:jane`; nothing if the strategy decided. */
 const handOf = ({ by = 'strategy' }: Signal): string => (by === 'strategy' ? '' : ` by ${by}`)
 
-const older = (path: string, next: number | null): Piece | string =>
-  next === null ? '' : html`<p><a href="${path}?before=${next}">Older</a></p>`
-
 async function signalsPage(asked: Texts, { redis }: OperatorParts, session: Session): Promise<Piece> {
   const { rows, next } = await recentSignals(redis, parseRequest(signalsQuery, asked))
   return html`<h1>Signals</h1>
@@ -216,7 +248,7 @@ ${table(
     moment(fired_at),
   ]),
   'No signal yet: `highwater ops fire` fires one, and so does the form below.',
-)}${older('/ops/view/signals', next)}
+)}${olderLink('/ops/view/signals', next)}
 ${section('Fire by hand', offers(session, 'signals'))}`
 }
 
@@ -242,7 +274,7 @@ async function signalPage(asked: Texts, { redis, clock }: OperatorParts, session
 ${signalCards(signal)}
 <p class="dim"><code>${signal.signal_id}</code>, in the log since ${moment(fired_at, true)} UTC</p>
 <h2>Deliveries</h2>
-${deliveriesTable(columnsOf(session), rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)', ...hiddenOf(rows)], 'No deliveries: no client with a webhook was entitled to it.')}
+${deliveriesTable(columnsOf(session), rows, clock.now(), ['#Signal', 'Strategy', 'Fired (UTC)'], 'No deliveries: no client with a webhook was entitled to it.')}
 <h2>Attempts</h2>
 ${attemptsTable('Client', attempts.flat())}
 <h2>Not sent</h2>
@@ -292,7 +324,7 @@ ${table(
     actionWords(logged),
   ]),
   'Nobody has done anything yet.',
-)}${older('/ops/view/audit', next)}
+)}${olderLink('/ops/view/audit', next)}
 <h2>Tokens <span>beside OPERATOR_TOKEN</span></h2>
 ${table(
   ['Operator', '', 'Scopes', 'Issued (UTC)'],

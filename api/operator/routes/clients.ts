@@ -13,15 +13,15 @@ import {
   setEmail,
   suspendClient,
 } from '#signals/clients/clients.ts'
-import { DEFAULT_ENDPOINT, destinationOf } from '#signals/outbox/destination.ts'
+import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
 import { createLink } from '#signals/subscribers/sessions.ts'
 import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
-import { readLatency, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import { readLatency, recentDeliveries } from '#signals/views/recent.ts'
 import { count, instant } from '../../service/deliveries.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { apiKey, client, delivery, type WebhookView, webhook } from '../views.ts'
-import { readAddress } from './webhooks.ts'
+import { apiKey, client, delivery, webhook } from '../views.ts'
+import { withAddress } from './webhooks.ts'
 
 const CLIENT = '/ops/clients/{client}'
 const NEW = '/ops/clients/new-client'
@@ -144,12 +144,9 @@ export const CLIENT_ROUTES = [
     command: { usage: 'clients show <client>' },
     handler: async ({ client }, parts) => {
       const found = await readClient(client, parts.redis)
-      const withAddress = async (state: WebhookView) =>
-        webhook.parse({ ...state, ...(await readAddress(destinationOf(client, state.endpoint), parts)) })
-      const other_webhooks = await Promise.all(found.other_webhooks.map(withAddress))
-      return {
-        data: { ...found, webhook: found.webhook && (await withAddress(found.webhook)), other_webhooks },
-      }
+      const all = found.other_webhooks.map(each => withAddress(client, each, parts))
+      const webhook = found.webhook && (await withAddress(client, found.webhook, parts))
+      return { data: { ...found, webhook, other_webhooks: await Promise.all(all) } }
     },
   }),
   clientAction({
@@ -273,12 +270,11 @@ export async function readClients(redis: OperatorParts['redis']) {
 /** A client with its keys, its endpoints without their addresses, its latency and last deliveries. Throws `not_found`. */
 export async function readClient(id: string, redis: OperatorParts['redis']) {
   const client = await findClient(redis, id)
-  const [keys, webhooks, latency, { rows }] = await Promise.all([
+  const [keys, webhooks, latency, { rows: deliveries }] = await Promise.all([
     listKeys(redis, id),
     readWebhookStates(redis, [id]),
     readLatency(redis, id),
     recentDeliveries(redis, { client: id, limit: 20 }),
   ])
-  const deliveries = await showDeliveries(redis, rows)
   return { ...client, keys, latency, deliveries, ...endpointsAmong(webhooks.values()) }
 }

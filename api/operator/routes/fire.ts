@@ -73,7 +73,7 @@ export const FIRE_ROUTE: OperatorRoute = {
     next: ({ seq }: ValueOf<typeof firedSignal>) => `/ops/view/signals/${seq}`,
     done: 'The signal is fired. Its deliveries are below.',
   },
-  ask: readJson,
+  ask: c => readJson(c),
   handler: async (c, parts, who) => {
     try {
       return await fireOnce(await orderOf(await readJson(c), parts, who.name), parts)

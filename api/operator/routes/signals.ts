@@ -1,6 +1,5 @@
 // The state of the service, signals and their deliveries.
 import { z } from 'zod'
-import { instantOf } from '#core/calendar.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { endpointName } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
@@ -11,18 +10,11 @@ import { signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
-import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
+import { readOutbox } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
-import { type Overview, readOverview, readSealState, readWebhookStates } from '#signals/views/overview.ts'
-import {
-  recentDeliveries,
-  recentSignals,
-  rowsOf,
-  showDeliveries,
-  showDelivery,
-  showSignal,
-} from '#signals/views/recent.ts'
-import { isUnsent, whyNotSent } from '#signals/views/why-not-sent.ts'
+import { type Overview, readOverview, readSealState } from '#signals/views/overview.ts'
+import { recentDeliveries, recentSignals, rowsOf, showDeliveries, showSignal } from '#signals/views/recent.ts'
+import { explainDeliveries } from '#signals/views/why-not-sent.ts'
 import { attempt, count, deliveryQuery, instant, pageQuery, seq, seqText } from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -193,23 +185,12 @@ export const SIGNAL_ROUTES = [
       const { client, endpoint } = asked
       const destination = destinationOf(client, endpoint)
       const found = await findSignal(asked.seq, redis)
-      const { seq, alias, atMs: firedAtMs } = found
-      const state = await readDelivery(redis, seq, destination)
-      const webhook = (await readWebhookStates(redis, [client])).get(destination)
-      const unsent = isUnsent(state, webhook)
-        ? [{ client: await findClient(redis, client), destination, state }]
-        : []
-      const [why = null] = await whyNotSent(redis, found, unsent)
-      if (state === null)
-        throw new ApiError('not_found', `signal ${seq} was not sent to '${destination}': ${why}`)
-      const attempts = await readAttempts(redis, seq, destination)
-      return {
-        data: {
-          delivery: await showDelivery(redis, { seq, destination, alias, firedAtMs, state }),
-          why,
-          attempts: attempts.map(({ at, ...rest }) => ({ at: instantOf(at), ...rest })),
-        },
-      }
+      const owner = await findClient(redis, client)
+      const [explained] = await explainDeliveries(redis, found, owner, [destination])
+      const { delivery, why, attempts } = explained!
+      if (delivery === null)
+        throw new ApiError('not_found', `signal ${found.seq} was not sent to '${destination}': ${why}`)
+      return { data: { delivery, why, attempts } }
     },
   }),
   operatorRoute({
@@ -225,7 +206,7 @@ export const SIGNAL_ROUTES = [
     command: { usage: 'deliveries' },
     handler: async (asked, { redis }) => {
       const { rows, next } = await recentDeliveries(redis, asked)
-      return { data: await showDeliveries(redis, rows), meta: { next } }
+      return { data: rows, meta: { next } }
     },
   }),
   operatorRoute({

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { RESENT, rotationRequest, testFired } from '#core/contract/endpoint.ts'
+import { rotationRequest, testFired } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { named, request, textOrNull } from '#core/contract/payloads/field.ts'
 import { findClient } from '#signals/clients/clients.ts'
-import { readHead } from '#signals/log/read-log.ts'
 import {
   argumentsOf,
   DEFAULT_ENDPOINT,
@@ -33,7 +32,7 @@ import {
 import type { Warning } from '../../service/page/page-route.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
-import { endpoint, endpointQuery, ofClient, ofEndpoint, webhook } from '../views.ts'
+import { endpoint, endpointQuery, ofClient, ofEndpoint, type WebhookView, webhook } from '../views.ts'
 
 const WEBHOOK = '/ops/clients/{client}/webhook'
 const ACME = '/ops/clients/acme-capital'
@@ -196,10 +195,10 @@ export const WEBHOOK_ROUTES = [
       prints: answer => (answer.owed_again === 0 ? nothingToSend(answer) : answer),
     },
     form: { ...RESEND.form, warn: warnOfResend },
-    handler: async ({ client, endpoint, fired_from: firedFromMs, ...range }, parts) => {
-      const destination = await findSentTo({ client, endpoint }, parts)
-      const { owed_again } = await resend(parts.registering, [destination], { ...range, firedFromMs })
-      return { data: { client, endpoint, from: range.from, owed_again } }
+    handler: async (asked, parts) => {
+      const { client, endpoint, from } = asked
+      const { owed_again } = await resendAsked(asked, parts, false)
+      return { data: { client, endpoint, from, owed_again } }
     },
   }),
 ]
@@ -208,31 +207,27 @@ const nothingToSend = ({ client, from }: z.output<typeof replayed>): string =>
   `nothing is sent again: from number ${from} on there is no such signal that ${client} may see; ` +
   '`highwater ops status` shows the newest number'
 
-async function warnOfResend(
-  { client, endpoint, from, to, only }: { readonly client: string } & z.output<typeof replayQuery>,
-  parts: OperatorParts,
-): Promise<Warning> {
+type Resend = { readonly client: string } & z.output<typeof replayQuery>
+
+async function resendAsked(asked: Resend, parts: OperatorParts, isDryRun: boolean) {
+  const { client, endpoint, fired_from: firedFromMs, ...range } = asked
   const destination = await findSentTo({ client, endpoint }, parts)
-  const last = Math.min(to ?? Number.MAX_SAFE_INTEGER, (await readHead(parts.redis, parts.newEpoch)).seq)
-  const count = Math.max(0, last - from + 1)
-  const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`
-  const isAll = only === 'all'
-  const which = isAll ? `those that it may see, ${RESENT.all}` : RESENT[only]
-  return resendWarning(
-    isAll
-      ? `Send ${destination} ${what} again?`
-      : `Send ${destination} again what ${only === 'failed' ? 'failed' : 'was given up'}?`,
-    `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook`,
-  )
+  return resend(parts.registering, [destination], { ...range, firedFromMs }, { isDryRun })
+}
+
+async function warnOfResend(asked: Resend, parts: OperatorParts): Promise<Warning | null> {
+  const { signals } = await resendAsked(asked, parts, true)
+  return resendWarning(signals, nameOf(asked), asked.only)
 }
 
 type Asked = { readonly client: string; readonly endpoint: string }
 
 /** An endpoint with its address. Throws `not_found`. */
-async function stateOf(asked: Asked, parts: OperatorParts) {
-  const state = await findWebhook(asked, parts)
-  return webhook.parse({ ...state, ...(await readAddress(state.destination, parts)) })
-}
+const stateOf = async (asked: Asked, parts: OperatorParts) =>
+  withAddress(asked.client, await findWebhook(asked, parts), parts)
+
+export const withAddress = async (client: string, state: WebhookView | WebhookState, parts: OperatorParts) =>
+  webhook.parse({ ...state, ...(await readAddress(destinationOf(client, state.endpoint), parts)) })
 
 /** What of a webhook is sealed and may be shown; null if there is none. */
 export async function readAddress(destination: Destination, { registering }: OperatorParts) {

@@ -4,47 +4,50 @@ import { html, raw } from 'hono/html'
 import type { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
+import type { ValueOf } from '#core/contract/payloads/field.ts'
 import { barChart } from '#pages/charts/bar-chart.ts'
-import type { Day, Hour, ShownDelivery } from '#signals/views/recent.ts'
+import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
+import type { Day, Hour, Page, ShownDelivery } from '#signals/views/recent.ts'
+import type { attempt } from '../deliveries.ts'
 import { inputOf, problemsOf, sentBy } from './inputs.ts'
 import { type Cell, duration, moment, type Piece, statusOf, type Texts, table, toned } from './layout.ts'
 import { fieldsOf } from './page-route.ts'
 
 /** `path` is that of the page; `choices` has those of fields whose schema does not list them. */
-type Search<Shape extends z.ZodRawShape, Row> = {
+type Search<Shape extends z.ZodRawShape> = {
   readonly path: string
   readonly query: z.ZodObject<Shape, z.core.$strict>
   readonly choices?: Readonly<Record<string, readonly string[]>>
-  read(
-    asked: z.output<z.ZodObject<Shape, z.core.$strict>>,
-  ): Promise<{ readonly rows: readonly Row[]; readonly next: number | null }>
+  find(asked: z.output<z.ZodObject<Shape, z.core.$strict>>): Promise<Page<ShownDelivery>>
 }
 
 /** A form with a filter, and what it finds. What is wrong with a filter is said below it, so that it can be corrected there. */
-export async function searchDeliveries<Shape extends z.ZodRawShape, Row>(
-  { path, query, choices = {}, read }: Search<Shape, Row>,
+export async function searchDeliveries<Shape extends z.ZodRawShape>(
+  { path, query, choices = {}, find }: Search<Shape>,
   given: Texts,
 ) {
   const fields = fieldsOf(query)
   const filter = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) // as forms send them
-  const asked = async () => read(parseRequest(query, sentBy(fields, filter)))
-  const { rows, next, problem } = await found(asked)
+  const { rows, next, problem } = await found(async () => find(parseRequest(query, sentBy(fields, filter))))
   const { byName: problems = {}, says = null } = problem === null ? {} : problemsOf(problem, fields)
   return {
     ...{ filter, rows, problem: says },
     form: html`<form method="get" action="${path}" class="fields">
 ${fields.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, { values: filter, choices: choices[field.name], form: path, problems }))}
 <button class="quiet">Show</button></form>`,
-    older:
-      next === null
-        ? ''
-        : html`<p><a href="${path}?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`,
+    older: olderLink(path, next, filter),
   }
 }
 
-async function found<Row>(read: () => ReturnType<Search<z.ZodRawShape, Row>['read']>) {
+/** Leads to the rows before a number; nothing if there are none. */
+export const olderLink = (path: string, next: number | null, filter: Texts = {}): Piece | string =>
+  next === null
+    ? ''
+    : html`<p><a href="${path}?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`
+
+async function found(find: () => Promise<Page<ShownDelivery>>) {
   try {
-    return { ...(await read()), problem: null }
+    return { ...(await find()), problem: null }
   } catch (error) {
     if (error instanceof ApiError) return { rows: [], next: null, problem: error }
     throw error
@@ -58,26 +61,25 @@ export const dueAt = (at: string | null, nowMs: number): Cell =>
 /** A column to a millisecond, for the page of one signal. */
 export const PRECISE = 'Ended (UTC)'
 
-type Shown = Omit<ShownDelivery, 'client'>
-
-/** What differs between two pages: the link of a signal, whose delivery it is, and what is offered beside it. */
-type Columns<Row> = {
+/** What differs between two pages: the link of a signal, that of its client where it is named, and what is offered beside it. */
+type Columns = {
   signal(seq: number): Piece
-  readonly to: readonly (readonly [name: string, cell: (row: Row) => Cell])[]
-  offer(row: Row): Cell
+  client?(id: string): Piece
+  offer(row: ShownDelivery): Cell
 }
 
 /** Deliveries, each with a button that sends it again, without the columns that a page hides. */
-export function deliveriesTable<Row extends Shown>(
-  { signal, to, offer }: Columns<Row>,
-  rows: readonly Row[],
+export function deliveriesTable(
+  { signal, client, offer }: Columns,
+  rows: readonly ShownDelivery[],
   nowMs: number,
   hides: readonly string[],
   empty: string,
 ): Piece {
-  const columns: Columns<Row>['to'] = [
+  const columns: readonly (readonly [name: string, cell: (row: ShownDelivery) => Cell])[] = [
     ['#Signal', ({ seq }) => signal(seq)],
-    ...to,
+    ['Client', row => client?.(row.client) ?? ''],
+    ['Endpoint', ({ endpoint }) => endpoint],
     ['State', statusOf],
     ['', offer],
     ['Next attempt (UTC)', ({ next_attempt_at: at }) => (at === null ? '' : dueAt(at, nowMs))],
@@ -87,7 +89,9 @@ export function deliveriesTable<Row extends Shown>(
     ['Fired (UTC)', ({ fired_at }) => moment(fired_at)],
     [PRECISE, ({ settled_at }) => moment(settled_at, true)],
   ]
-  const shown = columns.filter(([name]) => !hides.includes(name))
+  const isPlain = rows.every(({ endpoint }) => endpoint === DEFAULT_ENDPOINT) // then its column says nothing
+  const hidden = [...hides, isPlain && 'Endpoint', client === undefined && 'Client']
+  const shown = columns.filter(([name]) => !hidden.includes(name))
   return table(
     shown.map(([name]) => name),
     rows.map(row => shown.map(([, cell]) => cell(row))),
@@ -96,16 +100,7 @@ export function deliveriesTable<Row extends Shown>(
   )
 }
 
-type ShownAttempt = {
-  readonly at: number | string
-  readonly n: number | null
-  readonly ok: boolean
-  readonly status: number | null
-  readonly reason: string | null
-  readonly first_byte_ms: number | null
-  readonly total_ms: number
-  readonly excerpt: string
-}
+type ShownAttempt = Omit<ValueOf<typeof attempt>, 'at'> & { readonly at: number | string }
 
 /** The attempts of several recipients, each in its `column`. */
 export const attemptsTable = (

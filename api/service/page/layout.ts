@@ -1,6 +1,8 @@
 // How the pages of services look: frame, login, confirmation, refusal, and the parts of which their contents are made.
 import { html, raw } from 'hono/html'
+import type { endpointState } from '#core/contract/endpoint.ts'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
+import type { ValueOf } from '#core/contract/payloads/field.ts'
 import { prose } from '#pages/guides/guide.ts'
 import type { DeliveryState } from '#signals/outbox/outbox.ts'
 import { setterOf } from '#signals/outbox/setter.ts'
@@ -262,15 +264,23 @@ export const secretPage = (session: Session, { title, says }: Secret, secret: st
     ),
   )
 
-type ShownHealth = {
-  readonly enabled: boolean
+type ShownHealth = Pick<ValueOf<typeof endpointState>, 'enabled' | 'failing_since' | 'paused'> & {
   readonly breaker?: string
-  readonly failing_since: string | null
-  readonly paused?: boolean
+}
+
+type ShownState = ShownHealth &
+  Pick<ValueOf<typeof endpointState>, 'owed' | 'last_success_at' | 'set_at' | 'set_by' | 'settings_by'>
+
+/** How an endpoint is, in a line; `more` follows the word for it. */
+export function stateLine(state: ShownState, more = ''): Piece {
+  const { owed, last_success_at, failing_since, set_at, set_by, settings_by } = state
+  return html`${webhookWord(state)}${more}, waiting: ${counted(owed, 'delivery')}, last success ${moment(last_success_at)}${
+    failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
+  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}`
 }
 
 /** Who set an endpoint, by the name that is stored. */
-export function setterWords(name: string | null): Piece {
+function setterWords(name: string | null): Piece {
   const { kind, id } = setterOf(name ?? '')
   if (kind === 'key') return html`key <code>${id}</code>`
   return html`${kind === 'link' ? `a link made by ${id}` : 'the operator'}`

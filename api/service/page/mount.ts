@@ -26,7 +26,7 @@ import {
   secretPage,
   type Texts,
 } from './layout.ts'
-import type { Answer, PageRoute } from './page-route.ts'
+import type { Answer, PageKind, PageRoute } from './page-route.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
 
@@ -50,11 +50,11 @@ export type View<Parts, S> = {
 }
 
 /** A page, as far as it is not that of another service. */
-type Own<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>> = {
+type Own<K extends PageKind, R extends PageRoute<K>, S extends Session<K['who']>> = {
   readonly site: Site
-  readonly views: Readonly<Record<string, View<Parts, S>>>
+  readonly views: Readonly<Record<string, View<K['parts'], S>>>
   readonly forms: Forms<R, S>
-  readonly parts: Parts
+  readonly parts: K['parts']
   readonly cookie: string
   readonly mostBytes: number
   toRefusal(error: unknown): ApiError
@@ -65,17 +65,17 @@ type Own<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<
   /** Ends a session. */
   end(c: Exchange, session: S): Promise<unknown>
   /** Throws if a view may not be seen; gives what stands below it. */
-  below(view: View<Parts, S>, session: S): Piece | string
+  below(view: View<K['parts'], S>, session: S): Piece | string
   /** Calls a route for the one who has logged in. */
   act(c: Exchange, route: R, sent: Fields, session: S): Promise<Answer>
-  /** What must be true before a confirmation is asked for: false if the action is to be refused without. */
-  mayConfirm?(c: Exchange, route: R, session: S): Promise<boolean>
+  /** False, or an error, if an action is to be refused before its confirmation is asked for. */
+  mayConfirm(route: R, session: S): boolean
   /** The page behind a form. */
   pageOf(path: string): string
 }
 
-export function createPage<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>>(
-  own: Own<Parts, Who, R, S>,
+export function createPage<K extends PageKind, R extends PageRoute<K>, S extends Session<K['who']>>(
+  own: Own<K, R, S>,
 ): Hono<ServiceEnv> {
   const { site, forms } = own
   const { home } = site
@@ -120,10 +120,10 @@ export function createPage<Parts, Who, R extends PageRoute<string, Parts, Who>, 
   return app
 }
 
-async function showView<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>>(
-  view: View<Parts, S>,
+async function showView<K extends PageKind, R extends PageRoute<K>, S extends Session<K['who']>>(
+  view: View<K['parts'], S>,
   c: Exchange,
-  own: Own<Parts, Who, R, S>,
+  own: Own<K, R, S>,
 ): Promise<Response> {
   const { site, forms, cookie } = own
   const session = await own.readSession(c)
@@ -139,11 +139,11 @@ async function showView<Parts, Who, R extends PageRoute<string, Parts, Who>, S e
 }
 
 /** Asks for the confirmation of a form, or calls its route, which takes the fields as it takes a body or a query. */
-async function perform<Parts, Who, R extends PageRoute<string, Parts, Who>, S extends Session<Who>>(
+async function perform<K extends PageKind, R extends PageRoute<K>, S extends Session<K['who']>>(
   { form, route, fields }: SentForm<R>,
   { confirm, ...given }: Texts,
   c: Exchange,
-  own: Own<Parts, Who, R, S>,
+  own: Own<K, R, S>,
   session: S,
 ): Promise<Response> {
   const filled = { ...given }
@@ -153,8 +153,8 @@ async function perform<Parts, Who, R extends PageRoute<string, Parts, Who>, S ex
   c.set('body', Promise.resolve(sent))
   c.set('query', sent)
   const isAsked = form.warn !== undefined && confirm !== 'yes'
-  if (isAsked && (await (own.mayConfirm?.(c, route, session) ?? true))) {
-    const warning = await form.warn?.(await route.ask(c), own.parts, session.who)
+  if (isAsked && own.mayConfirm(route, session)) {
+    const warning = await form.warn?.(await route.ask(c, own.parts, session.who), own.parts, session.who)
     const [title, says, button = form.offers[0]?.button.replace('…', '') ?? ''] = warning ?? []
     const asked = fields.filter(({ name }) => name === form.asks && !filled[name])
     const inputs = asked.map(each => inputOf(each, { values: {}, form: c.req.path }))

@@ -32,11 +32,13 @@ type Offer<Place> = {
   readonly when?: Readonly<Record<string, unknown>>
 }
 
-/** `Place` is what the page shows, beside which it offers actions; `Who` has logged in. */
-export type RouteForm<Place extends string, Parts, Who, Asked = unknown, Data = unknown> = {
-  readonly offers: readonly Offer<Place>[]
+/** A page: what it shows, beside which it offers actions, what its handlers are given, and who has logged in. */
+export type PageKind = { readonly place: string; readonly parts: unknown; readonly who: unknown }
+
+type RouteForm<K extends PageKind, Asked = unknown, Data = unknown> = {
+  readonly offers: readonly Offer<K['place']>[]
   /** Null needs no confirmation. */
-  warn?(asked: Asked, parts: Parts, who: Who): Warning | null | Promise<Warning | null>
+  warn?(asked: Asked, parts: K['parts'], who: K['who']): Warning | null | Promise<Warning | null>
   /** A field that the confirmation has an input for. */
   readonly asks?: string
   /** The page that it belongs to, if its path does not say so. */
@@ -49,7 +51,7 @@ export type RouteForm<Place extends string, Parts, Who, Asked = unknown, Data = 
   /** Where the next page is if it is not that of the form. */
   next?(answer: Data): string
   /** How fields are made that may be left empty. */
-  readonly makes?: Readonly<Record<string, (parts: Parts) => string>>
+  readonly makes?: Readonly<Record<string, (parts: K['parts']) => string>>
 }
 
 /** A field of the answer that is shown this once, or is null, and what the page says of it. */
@@ -62,21 +64,18 @@ export type Answer<Data = unknown> = {
   readonly meta?: { next?: number | null }
 }
 
-export type PageRoute<Place extends string, Parts, Who> = Pick<
-  Route,
-  'id' | 'method' | 'path' | 'query' | 'body'
-> & {
+export type PageRoute<K extends PageKind> = Pick<Route, 'id' | 'method' | 'path' | 'query' | 'body'> & {
   /** Absent if the page has none. */
-  readonly form?: RouteForm<Place, Parts, Who>
+  readonly form?: RouteForm<K>
   readonly secret?: Secret
-  /** What a request asks for, checked as far as it can be without a look at anything else. */
-  readonly ask: (c: Exchange) => Promise<unknown>
+  /** What a request asks for. Rejects if the action needs something that is not there, or the request is not well-formed. */
+  readonly ask: (c: Exchange, parts: K['parts'], who: K['who']) => Promise<unknown>
 }
 
 /** A route of any page, as far as it is not called. */
-export type AnyPageRoute = PageRoute<string, never, never>
+export type AnyPageRoute = PageRoute<{ place: string; parts: never; who: never }>
 
-export type VariablesOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+type VariablesOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [Variable in Name]: string } & VariablesOf<Rest>
   : unknown
 
@@ -87,48 +86,44 @@ export type Nothing = z.ZodObject<Record<never, never>, z.core.$strict>
 /** What is asked: the variables of the path, and the fields of the query or the body. */
 type Asked<Path extends string, Sent extends Sendable> = VariablesOf<Path> & z.output<Sent>
 
-/** What the compiler checks against the schemas of a route. */
-export type Typed<Place extends string, Parts, Who, Path extends string, Sent, Data extends z.ZodType> = {
+/** A route as it is declared: the compiler checks what it takes and answers against its schemas. */
+export type Typed<K extends PageKind, Path extends string, Sent, Data extends z.ZodType> = Pick<
+  Route,
+  'id' | 'title' | 'about' | 'statuses' | 'refusals' | 'example'
+> & {
   readonly path: Path
   readonly query?: Sent
   readonly body?: Sent
   readonly isBodyOptional?: true
   readonly data: Data
-  readonly form?: RouteForm<Place, Parts, Who, Asked<Path, Sent & Sendable>, z.output<Data>>
+  readonly form?: RouteForm<K, Asked<Path, Sent & Sendable>, z.output<Data>>
+  readonly secret?: Secret
   /** Rejects if the action needs something that is not there: before what was sent with it is read. */
-  readonly needs?: (variables: VariablesOf<Path>, parts: Parts, who: Who) => Promise<unknown>
+  readonly needs?: (variables: VariablesOf<Path>, parts: K['parts'], who: K['who']) => Promise<unknown>
   readonly handler: (
     asked: Asked<Path, Sent & Sendable>,
-    parts: Parts,
-    who: Who,
+    parts: K['parts'],
+    who: K['who'],
   ) => Promise<Answer<ValueOf<Data>>>
 }
 
-export type TypedField = keyof Typed<string, never, never, string, Nothing, z.ZodType>
-
 /** Reads what a request, or a form in its place, asks for, and calls the handler with it. */
 export function typedAnswer<
-  Place extends string,
-  Parts,
-  Who,
+  K extends PageKind,
   Path extends string,
   Sent extends Sendable,
   Data extends z.ZodType,
->(
-  { query, body, isBodyOptional, needs, handler }: Typed<Place, Parts, Who, Path, Sent, Data>,
-  mostBytes: number,
-) {
-  const ask = async (c: Exchange): Promise<Asked<Path, Sent>> => {
+>({ query, body, isBodyOptional, needs, handler }: Typed<K, Path, Sent, Data>, mostBytes: number) {
+  const ask = async (c: Exchange, parts: K['parts'], who: K['who']): Promise<Asked<Path, Sent>> => {
+    await needs?.(variablesIn(c) as VariablesOf<Path>, parts, who) // the router has matched the variables
     const sent =
       query !== undefined
         ? parseRequest(query, c.get('query') ?? c.req.query())
         : body && parseRequest(body, await readSent(c, mostBytes, isBodyOptional))
-    return { ...sent, ...variablesIn(c) } as Asked<Path, Sent> // the router has matched the variables
+    return { ...sent, ...variablesIn(c) } as Asked<Path, Sent> // as above
   }
-  const act = async (c: Exchange, parts: Parts, who: Who): Promise<Answer<ValueOf<Data>>> => {
-    await needs?.(variablesIn(c) as VariablesOf<Path>, parts, who) // as above
-    return handler(await ask(c), parts, who)
-  }
+  const act = async (c: Exchange, parts: K['parts'], who: K['who']): Promise<Answer<ValueOf<Data>>> =>
+    handler(await ask(c, parts, who), parts, who)
   return { ask, act }
 }
 

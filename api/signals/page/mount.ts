@@ -17,7 +17,7 @@ import { createGuessDelay } from '../../service/guessing.ts'
 import { cookieOptions, createPage } from '../../service/page/mount.ts'
 import type { RemoteAddress } from '../../service/remote-address.ts'
 import { type ServedParts, toRefusal } from '../exchange.ts'
-import { type Caller, type KeyedRoute, MOST_KEYED_BYTES } from '../keyed-route.ts'
+import { type AccountPage, type Caller, type KeyedRoute, MOST_KEYED_BYTES } from '../keyed-route.ts'
 import { ACCOUNT_FORMS, ACCOUNT_SITE, type Session } from './forms.ts'
 import { VIEWS } from './views.ts'
 
@@ -36,7 +36,7 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
   const cookie = (c: Exchange, value: string, seconds: number): void =>
     setCookie(c, COOKIE, value, cookieOptions(c, ACCOUNT_SITE, seconds))
   const delay = createGuessDelay(parts, 'too many wrong keys: wait a second, and check that the key is whole')
-  return createPage<ServedParts, Caller, KeyedRoute, Session>({
+  return createPage<AccountPage, KeyedRoute, Session>({
     ...{ site: ACCOUNT_SITE, forms: ACCOUNT_FORMS, parts, mostBytes: MOST_KEYED_BYTES },
     ...{ views: VIEWS, cookie: COOKIE },
     below: ({ group }, { who }) => {
@@ -68,7 +68,7 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
       access.assertMayCall(route.group, who.client)
       return route.act(c, parts, who)
     },
-    mayConfirm: async (_, { group }, { who }) => {
+    mayConfirm: ({ group }, { who }) => {
       access.assertMayCall(group, who.client)
       return true
     },

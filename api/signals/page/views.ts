@@ -1,15 +1,13 @@
 // The views of the page for subscribers. Each is of the client that has logged in: no address names one.
 import { html } from 'hono/html'
-import type { z } from 'zod'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { newestVisible } from '#signals/log/read-log.ts'
 import { DEFAULT_ENDPOINT, MOST_ENDPOINTS } from '#signals/outbox/destination.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
-import { toOwnDelivery } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
 import { readNotices } from '#signals/subscribers/notices.ts'
 import { readSealState } from '#signals/views/overview.ts'
-import { readHours, recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import { readHours, recentDeliveries, type ShownDelivery } from '#signals/views/recent.ts'
 import {
   attemptsTable,
   dayCharts,
@@ -27,7 +25,7 @@ import {
   type Piece,
   section,
   sentence,
-  setterWords,
+  stateLine,
   statusOf,
   type Texts,
   table,
@@ -94,12 +92,12 @@ async function numberCards(
   client: Session['who']['client'],
   endpoints: readonly Endpoint[],
 ): Promise<readonly Figure[]> {
-  const [account, newest, seals] = await Promise.all([
+  const [account, acknowledged, seals] = await Promise.all([
     accountOfNewest(redis, client),
     recentDeliveries(redis, { client: client.id, status: 'delivered', limit: 1 }, MOST_LOOKED_AT),
     readSealState(redis, clock.now()),
   ])
-  const [last] = await showDeliveries(redis, newest.rows.slice(0, 1))
+  const [last] = acknowledged.rows
   // What an endpoint was to be sent and was not; what it was never owed, or has let expire, is none.
   const gaps = [...new Set([...account.exhausted, ...account.withdrawn])].sort((a, b) => a - b)
   const links = gaps.slice(-MOST_NUMBERS).map((seq, i) => html`${i === 0 ? '' : ', '}${signalLink(seq)}`)
@@ -153,20 +151,16 @@ const endpointsTable = (endpoints: readonly Endpoint[], nowMs: number): Piece =>
 /** Of the table of deliveries, what this page has. */
 const columnsOf = (session: Session) => ({
   signal: signalLink,
-  to: [['Endpoint', ({ endpoint }: { readonly endpoint: string }) => endpoint]] as const,
-  offer: ({ endpoint, seq }: { readonly endpoint: string; readonly seq: number }) =>
+  offer: ({ endpoint, seq }: Pick<ShownDelivery, 'endpoint' | 'seq'>) =>
     offers(session, 'delivery', { endpoint, from: `${seq}`, to: `${seq}` }),
 })
 
 async function deliveriesPage(asked: Texts, { redis, clock }: ServedParts, session: Session): Promise<Piece> {
   const { client } = session.who
-  const read = async (filter: z.output<typeof ownDeliveriesQuery>) => {
-    const { rows, next } = await recentDeliveries(redis, { ...filter, client: client.id }, MOST_SEARCHED)
-    return { rows: (await showDeliveries(redis, rows)).map(toOwnDelivery), next }
-  }
   const search = await searchDeliveries(
     {
-      ...{ path: '/account/deliveries', query: ownDeliveriesQuery, read },
+      ...{ path: '/account/deliveries', query: ownDeliveriesQuery },
+      find: filter => recentDeliveries(redis, { ...filter, client: client.id }, MOST_SEARCHED),
       choices: { endpoint: session.endpoints, alias: client.aliases },
     },
     asked,
@@ -218,19 +212,7 @@ ${
 }
 
 function endpointPanel(session: Session, state: Endpoint): Piece {
-  const {
-    endpoint,
-    host,
-    owed,
-    failing_since,
-    set_at,
-    set_by,
-    settings_by,
-    disabled_why,
-    filter,
-    header_names,
-  } = state
-  const { expire_entries_after_s: expiry, last_success_at, paused } = state
+  const { endpoint, host, disabled_why, paused, filter, header_names, expire_entries_after_s: expiry } = state
   const lines = [
     filter === null ? 'It gets every strategy that you see.' : `It gets ${filter.join(', ')} only.`,
     expiry === null ? 'Entries never expire.' : `Entries expire after ${duration(expiry * 1_000)}.`,
@@ -238,9 +220,7 @@ function endpointPanel(session: Session, state: Endpoint): Piece {
     disabled_why !== null && html`<br><span class="bad">${said(disabled_why)}</span>`,
   ].filter(line => line !== false)
   return html`<h2 id="${endpoint}">${endpoint} <span>${host}</span></h2>
-<div class="panel">${webhookWord(state)}, waiting: ${counted(owed, 'delivery')}, last success ${moment(last_success_at)}${
-    failing_since === null ? '' : html`, failing since ${moment(failing_since)}`
-  }${set_at === null ? '' : html`, set ${moment(set_at)} by ${setterWords(set_by)}`}${settings_by === null ? '' : html`, settings by ${setterWords(settings_by)}`}<br>
+<div class="panel">${stateLine(state)}<br>
 <span class="dim">${lines.map(line => html`${line} `)}</span>
 ${offers(session, 'endpoint', { endpoint, paused: paused ? '' : 'yes' }, state)}
 <details><summary>Change it</summary>${offers(session, 'settings of an endpoint', { endpoint }, state)}</details></div>`

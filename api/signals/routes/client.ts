@@ -1,7 +1,8 @@
+// A client itself: who it is, its keys, its webhook, and its notices.
 import { z } from 'zod'
+import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/endpoint.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
-import { flag, list, named, text, type ValueOf, word } from '#core/contract/payloads/field.ts'
-import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/webhook.ts'
+import { flag, list, named, text, textOrNull, type ValueOf, word } from '#core/contract/payloads/field.ts'
 import { renderJson } from '#core/dataset/render/json.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
 import { CLIENT_STATUSES } from '#signals/clients/clients.ts'
@@ -9,6 +10,7 @@ import { REGISTRATIONS, registerWebhook } from '#signals/outbox/register-webhook
 import { readWebhook } from '#signals/outbox/webhooks.ts'
 import { assertLeft } from '#signals/redis/per-hour.ts'
 import { ownStateOf } from '#signals/subscribers/endpoints.ts'
+import { NOTICE_EVENTS, readNotices } from '#signals/subscribers/notices.ts'
 import { sendBytes, sendEnveloped } from '../../service/exchange.ts'
 import { readJson } from '../../service/read-body.ts'
 import { routesOf } from '../exchange.ts'
@@ -19,6 +21,7 @@ export const MOST_WEBHOOK_BYTES = 4_096
 
 const WEBHOOK = '/v1/webhook'
 const WHOAMI = '/v1/whoami'
+const NOTICES = '/v1/notices'
 
 const identity = named('Identity', {
   client_id: text('Id of the client.'),
@@ -38,6 +41,17 @@ const confirmation = named('KeyConfirmation', {
   webhook_suspended: flag(
     'True if a retired key had set the webhook, or may have: nothing is sent until a live key sets it by `PUT /v1/webhook`.',
   ),
+})
+
+const notice = named('Notice', {
+  at: text('UTC instant, ISO 8601.'),
+  event: word(
+    '`endpoint_failing`: every attempt has failed for an hour; `endpoint_disabled`; `key_expiring`: a key ends within seven days; `key_revoked`: a key is revoked and what it chose of endpoints stays.',
+    NOTICE_EVENTS,
+  ),
+  endpoint: textOrNull('The endpoint that it is about, or null.'),
+  key_id: textOrNull('Public part of the key that it is about, or null.'),
+  reason: text('Why, in a sentence.'),
 })
 
 export const OWN_ROUTES = routesOf('key', [
@@ -122,6 +136,22 @@ export const OWN_ROUTES = routesOf('key', [
       const webhook = await readWebhook(redis, box, client.id)
       if (webhook === null) throw new ApiError('not_found', 'no webhook yet: PUT /v1/webhook registers one')
       return sendEnveloped(c, ownStateOf(webhook), { self: WEBHOOK, whoami: WHOAMI })
+    },
+  },
+])
+
+export const NOTICE_ROUTES = routesOf('key', [
+  {
+    id: 'notices',
+    path: NOTICES,
+    title: 'Notices',
+    about:
+      'What needs your attention, newest first, a hundred at most. Each is also sent to your other endpoints, as a signed POST ' +
+      'with `event` and without a number, and to your mail address if the operator has it.',
+    data: z.array(notice),
+    handler: async (c, { redis }, { client }) => {
+      const data: readonly ValueOf<typeof notice>[] = await readNotices(redis, client.id)
+      return sendEnveloped(c, data, { self: NOTICES, whoami: WHOAMI })
     },
   },
 ])

@@ -1,7 +1,7 @@
 // What was sent to the endpoints of a client, why a signal was not, and what is sent again.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { endpointName, RESENT, resent } from '#core/contract/endpoint.ts'
+import { endpointName, resent } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { list, named, text } from '#core/contract/payloads/field.ts'
@@ -12,7 +12,7 @@ import { resendCountsKey, resendsKey } from '#signals/redis/keys.ts'
 import { countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { explainSignal, toOwnDelivery } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
-import { recentDeliveries, showDeliveries } from '#signals/views/recent.ts'
+import { recentDeliveries } from '#signals/views/recent.ts'
 import {
   attempt,
   deliveryFields,
@@ -23,7 +23,7 @@ import {
   seq,
   seqText,
 } from '../../service/deliveries.ts'
-import { RESEND as RESEND_ACTION, resendWarning } from '../../service/endpoint-actions.ts'
+import { nameOf, RESEND as RESEND_ACTION, resendWarning } from '../../service/endpoint-actions.ts'
 import type { Warning } from '../../service/page/page-route.ts'
 import type { ServedParts } from '../exchange.ts'
 import { type Caller, keyedRoute } from '../keyed-route.ts'
@@ -98,12 +98,9 @@ export const DELIVERY_ROUTES = [
     handler: async (asked, parts, { client }) => {
       const { endpoint } = asked
       if (endpoint !== undefined) await findEndpoint({ endpoint }, parts, { client })
-      const { rows, next } = await recentDeliveries(
-        parts.redis,
-        { ...asked, client: client.id },
-        MOST_SEARCHED,
-      )
-      return { data: (await showDeliveries(parts.redis, rows)).map(toOwnDelivery), meta: { next } }
+      const filter = { ...asked, client: client.id }
+      const { rows, next } = await recentDeliveries(parts.redis, filter, MOST_SEARCHED)
+      return { data: rows.map(toOwnDelivery), meta: { next } }
     },
   }),
   keyedRoute({
@@ -163,11 +160,10 @@ async function sentTo(endpoint: string | undefined, parts: ServedParts, { client
 
 async function warnOfResend(asked: Resend, parts: ServedParts, caller: Caller): Promise<Warning | null> {
   const { signals } = await resendAsked({ ...asked, dry_run: true }, parts, caller)
-  if (signals === 0) return null
-  const what = signals === 1 ? '1 signal' : `${signals} signals`
-  const where = asked.endpoint === undefined ? 'every enabled endpoint' : `the endpoint ${asked.endpoint}`
+  const { endpoint, only } = asked
   return resendWarning(
-    `Send ${what} again?`,
-    `${signals === 1 ? 'It is' : 'They are'} sent to ${where}: ${RESENT[asked.only]}`,
+    signals,
+    endpoint === undefined ? 'every enabled endpoint' : nameOf({ endpoint }),
+    only,
   )
 }

@@ -85,7 +85,7 @@ rotate_webhook -> POST ${ACME}/webhook/rotate -> ${NO} -> webhook rotate acme ->
 test -> POST ${ACME}/test -> ${NO} -> test acme -> ${UNTESTED} -> ${{}}
 disable_webhook -> POST ${ACME}/webhook/disable -> ${{ why: 'holiday' }} -> webhook disable acme --why holiday -> ${/disabled why: holiday/} -> ${{ asks: 'Disable the webhook of acme?', changes: { webhook: { enabled: false, waiting: 0 } } }}
 enable_webhook -> POST ${ACME}/webhook/enable -> ${NO} -> webhook enable acme -> ${/enabled: true/} -> ${{ changes: ENABLED }}
-replay -> POST ${ACME}/replay?from=1 -> ${NO} -> replay acme --from 1 -> ${/owed again: 2\n/} -> ${{ form: { from: '1' }, asks: 'Send acme signals 1 to 2 again?', changes: { webhook: { enabled: true, waiting: 2 } } }}
+replay -> POST ${ACME}/replay?from=1 -> ${NO} -> replay acme --from 1 -> ${/owed again: 2\n/} -> ${{ form: { from: '1' }, asks: 'Send 2 signals again?', changes: { webhook: { enabled: true, waiting: 2 } } }}
 suspend -> POST ${ACME}/suspend -> ${NO} -> clients suspend acme -> ${/status: pending/} -> ${{ asks: 'Suspend acme?', changes: { status: 'pending', suspended: true } }}
 remove_webhook -> DELETE ${ACME}/webhook -> ${NO} -> webhook remove acme -> ${/^removed\n$/} -> ${{ asks: 'Remove the webhook of acme?', changes: { webhook: null } }}
 revoke_key -> POST /ops/keys/KEY/revoke -> ${NO} -> keys revoke KEY -> ${/key id: KEY\n/} -> ${{ asks: 'Revoke the key KEY of acme?', changes: { keys: [] } }}

@@ -205,7 +205,7 @@ test('a range is sent again from the page of its client, which says if there is 
   const { csrf, text } = await page.get(client)
   expect(text).toMatch(/name="only" value="exhausted"><button class="quiet">Resend all given up…</)
   const resend = (fields: Record<string, string>) => page.post(`${client}/replay`, { csrf, ...fields })
-  expect((await resend({ from: '2', to: '' })).text).toContain('Send acme signals 2 to 3 again?')
+  expect((await resend({ from: '2', to: '' })).text).toContain('Send 2 signals again?')
   expect((await resend({ from: '2', to: '1' })).status).toBe(422)
   const sent = await resend({ from: '1', to: '2', confirm: 'yes' })
   expect([sent.headers.get('location'), await readySeqs()]).toEqual([`${client}?note=replay`, ['1', '2']])

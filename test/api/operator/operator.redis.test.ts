@@ -216,6 +216,7 @@ test('deliveries are listed by strategy and by the time of their signal', async 
 })
 
 test('deliveries are listed by signal, by client and by status, newest first, page by page, each that waits with the time of its next attempt', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   for (const id of ['a', 'b', 'c']) {
     const seq = await fire(redis, id, 'alder')
     const signals = [{ seq, prev: seq - 1 }]
