@@ -93,7 +93,9 @@ export const TEST = {
     'that no strategy can have, and is delivered like any signal, to this endpoint alone.',
   statuses: [201],
   form: {
-    offers: [{ at: 'endpoint', button: 'Fire a test', tone: 'quiet' }],
+    offers: [
+      { at: 'endpoint', button: 'Fire a test', tone: 'quiet', when: { enabled: true, paused: false } },
+    ],
     done: 'A test signal was fired. Its delivery is below.',
   },
 } as const

@@ -13,7 +13,8 @@ const LONGEST_EXPIRY_S = 604_800
 /** A longer overlap would be no rotation. */
 const LONGEST_OVERLAP_HOURS = 30 * 24
 
-const ABOUT_SECRET = 'whsec_ and 32 bytes in base64; left out, a first one is made, and another one kept'
+const ABOUT_SECRET =
+  'whsec_ and 32 bytes in base64, the secret that your receiver has; without it a first one is made and shown once, and a later one stays'
 const ABOUT_FILTER = 'a list of at least one strategy that you may see, or null for all of them'
 const ABOUT_EXPIRY = `seconds from 1 to ${LONGEST_EXPIRY_S}, or null for none`
 

@@ -23,7 +23,11 @@ export async function explainSignal(redis: Redis, client: Client, seq: number) {
   const endpoints = found.map(({ destination, delivery, why, attempts }) => ({
     endpoint: endpointOf(destination),
     delivery: delivery && toOwnDelivery(delivery),
-    why: why === null ? sentenceOf(delivery!) : `not sent: ${why}`, // what was never owed has a reason
+    // What was never owed has a reason.
+    why:
+      why === null
+        ? sentenceOf(delivery!)
+        : `${delivery?.attempts ? 'not acknowledged' : 'not sent'}: ${why}`,
     attempts,
   }))
   return { seq, alias: signal.alias, fired_at: instantOf(signal.atMs), endpoints }

@@ -88,11 +88,21 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
     return html`${others}${buttons!.length === 0 ? '' : html`<div class="actions">${buttons}</div>`}`
   }
   /** The form that was refused, with what was typed, and with the problem of each field. */
-  const filledAgain = (session: S, sent: SentForm<R>, given: Texts, problems: Texts): RefusedForm => {
+  const filledAgain = (
+    session: S,
+    sent: SentForm<R>,
+    variables: Texts,
+    given: Texts,
+    problems: Texts,
+  ): RefusedForm => {
     const count = ({ inputs = [] }: Offer): number => inputs.filter(name => given[name] !== undefined).length
     const offer = greatest(sent.form.offers, count)
     if (offer === undefined || count(offer) === 0) return {}
-    const again = formOf(session, sent, offer, given, { values: given, problems })
+    const all = { ...variables, ...given }
+    const again = formOf(session, sent, offer, all, {
+      values: all,
+      problems: { ...emptied(sent, given), ...problems },
+    })
     return { title: offer.button.replace('…', ''), again }
   }
   return { forms, noteOf, offers, filledAgain }
@@ -113,6 +123,14 @@ function toSentForm<R extends AnyPageRoute, S>(
   }))
   return { route, form, fields, variables: variablesOf(path).map(name => ({ ...NAME, name })), path }
 }
+
+/** What is never shown again, and is empty in a form that is asked for again. */
+const emptied = ({ fields }: { readonly fields: readonly RouteField[] }, given: Texts): Texts =>
+  Object.fromEntries(
+    fields
+      .filter(({ name, type }) => given[name] && (name === 'secret' || type === 'object'))
+      .map(({ name }) => [name, 'type it again: it is not shown']),
+  )
 
 const isMet = ({ when = {} }: Offer, shown: Fields): boolean =>
   Object.entries(when).every(([name, value]) => shown[name] === value)

@@ -95,7 +95,7 @@ function controlOf(field: RouteField, input: Input, described: string): Piece {
   if (type === 'object')
     return html`<label>${label} <textarea name="${name}" rows="2" placeholder="Name: value" autocomplete="off"${more}></textarea></label>`
   const value = name === 'secret' ? '' : (given ?? String(initial ?? ''))
-  const isOptional = !isRequired && initial === undefined
+  const isOptional = !isRequired && initial == null
   if (choices !== undefined)
     return html`<label>${label} <select name="${name}"${more}>${[...(isOptional ? [''] : []), ...choices].map(each => html`<option value="${each}"${raw(each === value ? ' selected' : '')}>${each === '' ? 'any' : (WORDS[each] ?? each)}</option>`)}</select></label>`
   const isTime = format === 'date-time'

@@ -109,7 +109,7 @@ export function createPage<K extends PageKind, R extends PageRoute<K>, S extends
         const { byName, says } = problemsOf(refusal, [...sent.variables, ...sent.fields])
         return refuse(c, refusal, {
           says,
-          ...forms.filledAgain(session, sent, { ...variables, ...given }, byName),
+          ...forms.filledAgain(session, sent, variables, given, byName),
         })
       })
     })

@@ -31,7 +31,7 @@ export const ACCOUNT_SITE: Site = {
 const IN_PLACE_OF: readonly (readonly [route: RegExp, words: string])[] = [
   [/PUT \/v1\/(?:endpoints\/[\w{}-]+|webhook)/g, '“Test and set” on the tab Endpoints'],
   [/GET \/v1\/endpoints/g, 'the tab Endpoints'],
-  [/GET \/v1\/signals\/history/g, 'the tab Deliveries'],
+  [/GET \/v1\/signals\/history/g, 'the pull'],
   [/POST \/v1\/resend/g, '“Resend”'],
   [/\/v1\/whoami/g, 'the tab State'],
 ]

@@ -45,7 +45,7 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
     },
     toRefusal: error => toRefusal(error, parts.onError),
     logIn: async (c, given) => {
-      const token = await logIn(c, given, parts, access)
+      const token = await logIn(c, given.replace(/^\S+#/, ''), parts, access) // a whole link, or its token
       if (token === null) await delay(access.addressOf(c))
       else cookie(c, token, SESSION_SECONDS)
       return token === null

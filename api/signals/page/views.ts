@@ -1,4 +1,5 @@
 // The views of the page for subscribers. Each is of the client that has logged in: no address names one.
+import { sum } from 'd3-array'
 import { html } from 'hono/html'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { newestVisible } from '#signals/log/read-log.ts'
@@ -109,14 +110,14 @@ async function numberCards(
       last ? signalLink(last.seq) : '–',
       last ? html`${moment(last.settled_at)} UTC` : '',
     ],
-    ['Waiting', account.owed.length, 'deliveries that are still to come'],
+    ['Waiting', sum(endpoints, ({ owed }) => owed), 'deliveries that are still to come'],
     endpoints.length === 0
       ? ['Gaps', '–', 'nothing is pushed without an endpoint']
       : [
           'Gaps',
           gaps.length === 0 ? toned('good', 'none') : toned('bad', gaps.length),
           gaps.length === 0
-            ? `numbers ${account.from} to ${account.to}`
+            ? `of what was to be pushed of ${account.from} to ${account.to}`
             : html`not acknowledged: ${links}${more}`,
         ],
     [
@@ -217,7 +218,7 @@ function endpointPanel(session: Session, state: Endpoint): Piece {
     filter === null ? 'It gets every strategy that you see.' : `It gets ${filter.join(', ')} only.`,
     expiry === null ? 'Entries never expire.' : `Entries expire after ${duration(expiry * 1_000)}.`,
     header_names.length > 0 && `Your headers: ${header_names.join(', ')}.`,
-    disabled_why !== null && html`<br><span class="bad">${said(disabled_why)}</span>`,
+    disabled_why !== null && html`<br><span class="bad">${said(disabled_why)}</span> Set it again below.`,
   ].filter(line => line !== false)
   return html`<h2 id="${endpoint}">${endpoint} <span>${host}</span></h2>
 <div class="panel">${stateLine(state)}<br>

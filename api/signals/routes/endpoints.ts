@@ -161,6 +161,7 @@ function warnOfChange({ endpoint, paused, headers }: Change): Warning | null {
   const waits = 'Its signals wait, and are sent when it goes on; entries that have expired by then are not.'
   if (paused === true) return [`Pause the endpoint ${endpoint}?`, waits, 'Pause']
   if (headers === undefined) return null
+  assertHeaders(headers)
   const replaced = 'These replace all headers of your own on its deliveries; without any they are removed.'
   return [`Replace the headers of the endpoint ${endpoint}?`, replaced, 'Replace the headers']
 }

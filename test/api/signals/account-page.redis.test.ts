@@ -325,6 +325,14 @@ test('a wrong name of an endpoint is asked for again in its form, with what was 
     /name="endpoint" value="Not A Name"[^>]*aria-describedby="([^"]+)" aria-invalid="true".*<small id="\1" class="bad">expected/s,
   )
   expect(text).toContain(`value="${HOOK}"`)
+  const { csrf: form } = await page.get('/account/endpoints')
+  const moved = await page.post('/account/endpoints/default/put', {
+    csrf: form,
+    url: 'no address',
+    secret: 'x',
+  })
+  expect(moved.text).toMatch(/<h1 class="refusal">Test and set<.*Secret.*type it again: it is not shown/s)
+  expect(moved.text).not.toContain('name="headers"')
   const { csrf } = await page.get('/account/endpoints')
   const missing = (await page.post('/account/endpoints/nobodys/test', { csrf })).text
   expect(missing).toContain('the tab Endpoints lists yours, and “Test and set” on the tab Endpoints sets one')
@@ -333,7 +341,7 @@ test('a wrong name of an endpoint is asked for again in its form, with what was 
 
 test('the login says that a session ended, a link that was used before ends none, and an address without a page has one that says so', async () => {
   const used = await linkOf(MAIN.name)
-  const page = await loggedIn(used)
+  const page = await loggedIn(`https://signals.example.org/account/login#${used}`) // pasted
   const again = await page.logIn(used)
   expect(again.headers.get('location')).toBe('/account?note=still')
   expect((await page.get('/account?note=still')).text).toContain(

@@ -13,8 +13,8 @@ const isChosen = ({ options, selectedIndex }) =>
 const isInUse = () =>
   main.querySelector('details[open]') !== null ||
   (main.contains(document.activeElement) &&
-    document.activeElement.matches('input, select, button, summary, a')) ||
-  [...main.querySelectorAll('input')].some(isEdited) ||
+    document.activeElement.matches('input, select, textarea, button, summary, a')) ||
+  [...main.querySelectorAll('input, textarea')].some(isEdited) ||
   [...main.querySelectorAll('select')].some(isChosen)
 /** Says since when the page is old; it is shown again by the next answer. */
 const showOld = () => {
