@@ -72,7 +72,7 @@ test('at any level the net return is the last point of the curve less 1, and the
 const OF_TRADES = ['trade_count', 'win_rate_pct', 'profit_factor'] as const
 const RATIOS = ['sharpe_daily_annualized', 'sortino_daily_annualized', 'sharpe_weekly_annualized'] as const
 
-test('fund_dd, the trade figures and the ledger at any level are those of base risk, and so are the ratios without a ruin, and the reasons of all', () => {
+test('fund_dd, the trade figures and the ledger at any level are those of base risk, and so are the ratios without a ruin; every figure that is null, and no other, has its reason', () => {
   let survived = 0
   everyStrategy((snapshot, { id: sid }, risk_pct) => {
     const base = readStats(snapshot, { sid }).data
@@ -87,17 +87,13 @@ test('fund_dd, the trade figures and the ledger at any level are those of base r
       )
     expect(stable(scaled.undefined)).toEqual(stable(base.undefined))
     expect(readTrades(snapshot, { sid, risk_pct }).data).toEqual(readTrades(snapshot, { sid }).data)
+    const nulls = Object.entries(scaled).flatMap(([name, value]) => (value === null ? [name] : []))
+    const reasoned = Object.keys(scaled.undefined).filter(
+      path => !path.includes('/') && path !== 'win_rate_pct',
+    )
+    expect(reasoned.sort()).toEqual(nulls.filter(name => !FACTS.has(name)).sort())
   })
   expect(survived).toBeGreaterThan(20)
-})
-
-test('every figure that is null has its reason at any risk level, and no other figure has one', () => {
-  everyStrategy((snapshot, { id: sid }, risk_pct) => {
-    const { fund_dd: _, undefined: reasons, ...top } = readStats(snapshot, { sid, risk_pct }).data
-    const nulls = Object.keys(top).filter(field => top[field] === null && !FACTS.has(field))
-    const reasoned = Object.keys(reasons).filter(path => !path.includes('/') && path !== 'win_rate_pct')
-    expect(reasoned.sort()).toEqual(nulls.sort())
-  })
 })
 
 test('a column of the export is the series of its strategy at any risk level, and its correlation that of base risk', () => {
@@ -193,7 +189,7 @@ const refusal = (given: string) => ({
     },
   ],
 })
-const refused = (id: ResourceId, snapshot: Snapshot, risk_pct: number) => {
+const refused = (id: ResourceId, snapshot: Snapshot, risk_pct: number | null) => {
   try {
     return textOf(id, snapshot, { sid: 'alder', risk_pct }).text
   } catch (error) {
@@ -212,18 +208,12 @@ test.each(['returns', 'export'] as const)('%s answer a level at which compound f
 })
 
 test.each(['returns', 'export', 'curve', 'stats'] as const)(
-  '%s refuse a level at which a return exceeds a number',
+  '%s refuse a level at which a return exceeds a number, and answer base risk, asked for or not',
   id => {
     expect(refused(id, leap, 0.1)).toMatchObject(refusal('0.1'))
+    for (const level of [1e-250, null]) expect(refused(id, leap, level)).toContain('"data"')
   },
 )
-
-test('a level at which figures exceed a number is never base risk, asked for or not', () => {
-  for (const id of ['returns', 'export', 'curve', 'stats'] as const) {
-    expect(refused(id, leap, 1e-250), id).toContain('"data"')
-    expect(textOf(id, leap, { sid: 'alder' }).text, id).toContain('"data"')
-  }
-})
 
 test('a level is refused wherever an answer would exceed a number, and no other is', () => {
   const returns = fc.array(fc.double({ min: -0.5, max: 1e4, noNaN: true }), { minLength: 1, maxLength: 70 })
