@@ -70,7 +70,8 @@ fills at the wrong extremes -> ${{ bars: BARS, closed: filled(110, 90) }} -> ${[
 fills at unknown extremes -> ${{ bars: null, closed: filled(90.1, 109.9) }} -> ${[]}
 fills at the extremes but for the declared slippage -> ${{ bars: BARS, costs: SLIPPING, closed: filled(90.5, 109.5) }} -> ${['perfect_fills']}
 fills in bars of a few ticks -> ${{ bars: BARS, costs: COARSE, closed: filled(93, 107) }} -> ${[]}
-losses at the stops of 0.8 and 1.25 times the base risk -> ${{ stops: stops(0.8, 1.25) }} -> ${[]}
+a loss at the stop of 0.8 times the base risk -> ${{ stops: stops(0.8) }} -> ${[]}
+a loss at the stop of 1.25 times the base risk -> ${{ stops: stops(1.25) }} -> ${[]}
 a median loss at the stops within them -> ${{ stops: stops(1, 1.1, 4) }} -> ${[]}
 a median loss at the stops below them -> ${{ stops: stops(0.7) }} -> ${['base_risk']}
 a median loss at the stops above them -> ${{ stops: stops(1, 1.3, 1.4) }} -> ${['base_risk']}
