@@ -1,7 +1,7 @@
-/** What `toEqual` and `toMatchObject` take for this value: its numbers may differ by a part of themselves, or of `least`. */
+/** What `toEqual` and `toMatchObject` take for this value: its numbers may differ by a part of themselves, or of `least`, outside typed arrays. */
 export function near(value: unknown, tolerance = 1e-9, least = 1): unknown {
   if (typeof value === 'number') return nearNumber(value, tolerance, least)
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   if (Array.isArray(value)) return value.map(each => near(each, tolerance, least))
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, near(each, tolerance, least)]))
 }

@@ -14,9 +14,10 @@ import { toAncestor } from '#core/dataset/lineage.ts'
 import { hasOtherFiles, isExplained, isRestated } from '#core/dataset/restated.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { changesOf } from '#pages/versions.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { type HandStrategy, handSnapshot } from '../../support/books/hand-snapshot.ts'
+import { type HandStrategy, type HandTrade, handSnapshot } from '../../support/books/hand-snapshot.ts'
 
 const NEXT = { version: '2024-06-02T00:15:00Z' }
 const at = (day: string, hour = 0): number => parseIsoDate(day)! * DAY_MS + hour * 3_600_000
@@ -68,24 +69,18 @@ test('days after the old end are appended, and so is the week that they complete
   expect(change?.weekly).toEqual({ ...NOTHING, appended: { from: '2024-01-14', to: '2024-01-14', n: 1 } })
 })
 
-test.each([
-  ['is altered', { returns: days.with(2, 0.006) }, { t: '2024-01-03', old: 0.005, new: 0.006 }],
-  ['is gone from the end', { returns: days.slice(0, -1) }, { t: '2024-01-08', old: 0.02, new: null }],
-  [
-    'is gone from the start',
-    { first: '2024-01-02', returns: days.slice(1) },
-    { t: '2024-01-01', old: 0.01, new: null },
-  ],
-  [
-    'comes before the old start',
-    { first: '2023-12-31', returns: [0.5, ...days] },
-    { t: '2023-12-31', old: null, new: 0.5 },
-  ],
-])('a day that %s is restated with its date and both values', (_, change, restated) => {
-  const changes = compare([ash], [{ ...ash, ...change }])
-  expect(changes.history_restated).toBe(true)
-  expect(changes.strategies[0]?.daily.restated).toEqual([restated])
-})
+test.each(casesOf<[string, object, object]>`
+is altered -> ${{ returns: days.with(2, 0.006) }} -> ${{ t: '2024-01-03', old: 0.005, new: 0.006 }}
+is gone from the end -> ${{ returns: days.slice(0, -1) }} -> ${{ t: '2024-01-08', old: 0.02, new: null }}
+is gone from the start -> ${{ first: '2024-01-02', returns: days.slice(1) }} -> ${{ t: '2024-01-01', old: 0.01, new: null }}
+comes before the old start -> ${{ first: '2023-12-31', returns: [0.5, ...days] }} -> ${{ t: '2023-12-31', old: null, new: 0.5 }}`)(
+  'a day that %s is restated with its date and both values',
+  (_, change, restated) => {
+    const changes = compare([ash], [{ ...ash, ...change }])
+    expect(changes.history_restated).toBe(true)
+    expect(changes.strategies[0]?.daily.restated).toEqual([restated])
+  },
+)
 
 test('a difference below the published precision is not a difference', () => {
   const returns = [0.01 + 1e-14, ...days.slice(1)]
@@ -101,24 +96,22 @@ test('a trade that closed after the old window is appended, even if an earlier e
   expect(trades).toEqual({ appended: 1, restated_count: 0, restated: [] })
 })
 
-test.each([
-  ['another outcome', [{ ...first!, account_return: 0.011, notional_return: 0.5 }, second!], 'return_pct'],
-  ['another price', [{ ...first!, exit_price: 123 }, second!], 'exit_price'],
-  [
-    'another result for the account',
-    [{ ...first!, account_return: -0.001, notional_return: 0.01 }, second!],
-    'result',
-  ],
-  ['another reason', [{ ...first!, exit_reason: 'time' as const }, second!], 'exit_reason'],
-  ['a trade that is gone', [second!], 'trade'],
-  ['a trade that was not there', [first!, { ...first!, entry_time: at('2024-01-01', 8) }, second!], 'trade'],
-  ['another side', [{ ...first!, side: 'short' as const }, second!], 'trade'],
-])('a ledger is restated by %s within the old window', (_what, trades, field) => {
-  const changes = compare([ash], [{ ...grown, trades }])
-  expect(changes.history_restated).toBe(true)
-  const { restated } = changes.strategies[0]!.trades
-  expect(restated.flatMap(trade => trade.changes.map(change => change.field))).toContain(field)
-})
+test.each(casesOf<[string, HandTrade[], string]>`
+another outcome -> ${[{ ...first!, account_return: 0.011, notional_return: 0.5 }, second!]} -> return_pct
+another price -> ${[{ ...first!, exit_price: 123 }, second!]} -> exit_price
+another result for the account -> ${[{ ...first!, account_return: -0.001, notional_return: 0.01 }, second!]} -> result
+another reason -> ${[{ ...first!, exit_reason: 'time' }, second!]} -> exit_reason
+a trade that is gone -> ${[second!]} -> trade
+a trade that was not there -> ${[first!, { ...first!, entry_time: at('2024-01-01', 8) }, second!]} -> trade
+another side -> ${[{ ...first!, side: 'short' }, second!]} -> trade`)(
+  'a ledger is restated by %s within the old window',
+  (_, trades, field) => {
+    const changes = compare([ash], [{ ...grown, trades }])
+    expect(changes.history_restated).toBe(true)
+    const { restated } = changes.strategies[0]!.trades
+    expect(restated.flatMap(trade => trade.changes.map(change => change.field))).toContain(field)
+  },
+)
 
 test('a removed strategy is a restatement, and a new one alters nothing', () => {
   expect(compare([ash, elm], [ash])).toMatchObject({ removed: ['elm'], history_restated: true })
@@ -265,35 +258,28 @@ const OTHERS = {
 const OLD = 'old'
 const full = { ...elm, rules_sha256: OLD }
 
-test('every field of a strategy that differs is listed with both values, and the versions page says so', () => {
-  const before = handSnapshot([full])
-  const strategy = before.strategies[0]!
-  const fields = Object.keys(strategy).filter(field => !OTHERS.strategy.includes(field))
-  expect(fields.length).toBeGreaterThan(20)
-  for (const field of fields) {
-    const changed = { ...before, strategies: [{ ...strategy, [field]: 'other' }] }
-    const changes = compareSnapshots(before, { ...changed, dataset: { ...before.dataset, ...NEXT } })
-    const { catalogue } = changes.strategies[0]!
-    expect(catalogue).toMatchObject([{ field, new: 'other' }])
-    expect(changesOf(toAncestor(changes, null))).toContainEqual(
-      `Changed: ${field} of elm, ${catalogue[0]?.old ?? 'none'} -> other.`,
-    )
-  }
-})
-
-test('every field of the dataset that differs is listed with both values, and the versions page says so', () => {
-  const before = handSnapshot([ash])
-  const fields = Object.keys(before.dataset).filter(field => !OTHERS.dataset.includes(field))
-  expect(fields.length).toBeGreaterThan(8)
-  for (const field of fields) {
-    const changes = compareSnapshots(before, {
-      ...before,
-      dataset: { ...before.dataset, ...NEXT, [field]: 'other' },
-    })
-    expect(changes.dataset).toMatchObject([{ field, new: 'other' }])
-    expect(changesOf(toAncestor(changes, null))[0]).toMatch(new RegExp(`^Changed: ${field}, .* -> other\\.$`))
-  }
-})
+test.each(['strategy', 'dataset'] as const)(
+  'every field of a %s that differs is listed with both values, and the versions page says so',
+  of => {
+    const before = handSnapshot([full])
+    const strategy = before.strategies[0]!
+    const fields = Object.keys(of === 'strategy' ? strategy : before.dataset)
+    const listed = fields.filter(field => !OTHERS[of].includes(field))
+    expect(listed.length).toBeGreaterThan(of === 'strategy' ? 20 : 8)
+    for (const field of listed) {
+      const [own, its] = of === 'strategy' ? [{ [field]: 'other' }, {}] : [{}, { [field]: 'other' }]
+      const after = { ...before, strategies: [{ ...strategy, ...own }] }
+      const dataset = { ...before.dataset, ...NEXT, ...its }
+      const changes = compareSnapshots(before, { ...after, dataset })
+      const found = of === 'strategy' ? changes.strategies[0]!.catalogue : changes.dataset
+      expect(found).toMatchObject([{ field, new: 'other' }])
+      const old = String(found![0]!.old ?? 'none')
+      const ofDataset = expect.stringMatching(new RegExp(`^Changed: ${field}, .* -> other\\.$`))
+      const sentence = of === 'strategy' ? `Changed: ${field} of elm, ${old} -> other.` : ofDataset
+      expect(changesOf(toAncestor(changes, null))).toContainEqual(sentence)
+    }
+  },
+)
 
 const wordsOf = (before: Snapshot, after: Snapshot): readonly string[] =>
   changesOf(toAncestor(compareSnapshots(before, after), null))
@@ -302,13 +288,6 @@ test('the page says of changes that an older release listed, without the facts, 
   const { dataset: _unknown, ...listed } = compareSnapshots(handSnapshot([ash]), handSnapshot([ash], NEXT))
   expect(changesOf(toAncestor(listed, null))).toEqual([
     'No published value restated; other changes were not recorded.',
-  ])
-})
-
-test('a version that adds days alone says so, and in no other case does it', () => {
-  expect(wordsOf(handSnapshot([ash]), handSnapshot([grown], NEXT))).toEqual(['New days only.'])
-  expect(wordsOf(handSnapshot([ash]), handSnapshot([{ ...grown, trials: 40 }], NEXT))).toEqual([
-    'Changed: trials of ash, none -> 40.',
   ])
 })
 
@@ -336,17 +315,6 @@ const held = (...values: readonly number[]) => ({
   daily: dailyFrom('2024-01-01', values),
 })
 
-test('a benchmark that is gone or has other values is listed, and one that only grows is not', () => {
-  const before = handSnapshot([ash], {}, [held(0.01, 0.02)])
-  const after = (...benchmarks: ReturnType<typeof held>[]) =>
-    wordsOf(before, handSnapshot([ash], NEXT, benchmarks))
-  expect(after()).toEqual(['Changed: benchmark BTCUSDT-PERP, shown -> none.'])
-  expect(after(held(0.01, 0.021, 0.03))).toEqual([
-    'Changed: benchmark BTCUSDT-PERP, other values: 1, the first of 2024-01-02, 0.02 -> 0.021.',
-  ])
-  expect(after(held(0.01, 0.02, 0.03))).toEqual(['New days only.'])
-})
-
 const funding = {
   ...{ instrument: 'BTCUSDT-PERP', from: '2024-01-01T00:00:00Z', to: '2024-01-08T00:00:00Z' },
   ...{ payments: 22, payments_missing: 0, gaps: 0, longest_gap_hours: null },
@@ -357,18 +325,27 @@ const finding = {
   ...{ count: 2, what: '2 bars are missing', reason: 'the exchange was closed', strategies: ['ash'] },
 }
 
-test('what is stated about funding, and accepted of the data, is listed where it differs, and later payments are not', () => {
-  const words = (old: Partial<Snapshot['dataset']>, now: Partial<Snapshot['dataset']>) =>
-    wordsOf(handSnapshot([ash], old), handSnapshot([ash], { ...NEXT, ...now })).join(' ')
-  const grownFunding = { ...funding, to: '2024-01-09T00:00:00Z', payments: 25 }
-  expect(words({ funding: [funding] }, { funding: [grownFunding] })).toBe('New days only.')
-  expect(words({ funding: [funding] }, { funding: [{ ...grownFunding, payments: 0 }] })).toMatch(
-    /^Changed: funding of BTCUSDT-PERP, from 2024-01-01T00:00:00Z, gaps 0, .* -> none\.$/,
-  )
-  expect(words({}, { accepted_findings: [finding] })).toBe(
-    'Changed: accepted gap of BTCUSDT-PERP/1d from 2024-01-02T00:00:00Z, none -> the exchange was closed.',
-  )
-})
+const laterFunding = { ...funding, to: '2024-01-09T00:00:00Z', payments: 25 }
+/** A version, or what it says otherwise of the dataset, or its benchmark, than one with the strategy alone. */
+const stating = (dataset: Partial<Snapshot['dataset']>) => handSnapshot([ash], { ...NEXT, ...dataset })
+const holding = (...values: number[]) => handSnapshot([ash], NEXT, values.length > 0 ? [held(...values)] : [])
+const HELD = holding(0.01, 0.02)
+const FUNDED = stating({ funding: [funding] })
+
+test.each(casesOf<[string, Snapshot, Snapshot, RegExp]>`
+days alone that are added -> ${handSnapshot([ash])} -> ${handSnapshot([grown], NEXT)} -> ${/^New days only\.$/}
+days and a fact that are added -> ${handSnapshot([ash])} -> ${handSnapshot([{ ...grown, trials: 40 }], NEXT)} -> ${/^Changed: trials of ash, none -> 40\.$/}
+a benchmark that is gone -> ${HELD} -> ${holding()} -> ${/^Changed: benchmark BTCUSDT-PERP, shown -> none\.$/}
+a benchmark with other values -> ${HELD} -> ${holding(0.01, 0.021, 0.03)} -> ${/^Changed: benchmark BTCUSDT-PERP, other values: 1, the first of 2024-01-02, 0\.02 -> 0\.021\.$/}
+a benchmark that only grows -> ${HELD} -> ${holding(0.01, 0.02, 0.03)} -> ${/^New days only\.$/}
+later payments of funding -> ${FUNDED} -> ${stating({ funding: [laterFunding] })} -> ${/^New days only\.$/}
+payments of funding that are gone -> ${FUNDED} -> ${stating({ funding: [{ ...laterFunding, payments: 0 }] })} -> ${/^Changed: funding of BTCUSDT-PERP, from 2024-01-01T00:00:00Z, gaps 0, .* -> none\.$/}
+a finding that is accepted -> ${stating({})} -> ${stating({ accepted_findings: [finding] })} -> ${/^Changed: accepted gap of BTCUSDT-PERP\/1d from 2024-01-02T00:00:00Z, none -> the exchange was closed\.$/}`)(
+  'the versions page says in one sentence what a version changes: %s',
+  (_, before, after, sentence) => {
+    expect(wordsOf(before, after)).toEqual([expect.stringMatching(sentence)])
+  },
+)
 
 test('stops that differ are counted and not published', () => {
   const stopped = (stop: number) => handSnapshot([{ ...ash, trades: [{ ...first!, stop }, second!] }], NEXT)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { isUndefined, splitFigures, undefinedBecause } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
 import { bestWithoutSkill, normalCdf, normalQuantile, sharpeInference } from '#core/figures/sharpe.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { near } from '#test/support/near.ts'
@@ -132,26 +133,21 @@ test('a benchmark that is not there on each of the days has no figure', () => {
   }
 })
 
-test('a flat benchmark has no slope and no capture', () => {
-  const held = dailyFrom('2020-01-01', constant(0.001, 400))
-  expect(blockOf(daily, held)).toMatchObject({
-    ...{ beta: FLAT, alpha_annualized_pct: FLAT, correlation: FLAT, sharpe_daily_annualized: FLAT },
-    ...{ volatility_annualized_pct: 0, down_capture_pct: NO_LOSSES, max_drawdown_pct: 0 },
-  })
-  expect(blockOf(held, daily)).toMatchObject({ correlation: FLAT, beta: expect.closeTo(0, 12) })
-  expect(blockOf(daily, dailyFrom('2020-01-01', constant(-0.001, 400)))).toMatchObject({
-    up_capture_pct: NO_WINS,
-  })
-})
+const held = dailyFrom('2020-01-01', constant(0.001, 400))
+const one = (value: number) => dailyFrom('2020-01-01', [value])
+const LOST = { net_return_pct: -100, cagr_pct: -100, max_drawdown_pct: -100 }
 
-test('a benchmark of one day has the returns alone', () => {
-  const one = dailyFrom('2020-01-01', [0.5])
-  expect(blockOf(one, dailyFrom('2020-01-01', [0.25]))).toMatchObject({
-    ...{ net_return_pct: 25, excess_return_pct: 25, beta: TOO_FEW, correlation: TOO_FEW },
-    ...{ volatility_annualized_pct: TOO_FEW, up_capture_pct: TOO_FEW },
-    cagr_pct: undefinedBecause('less_than_one_year'),
-  })
-})
+test.each(casesOf<[string, Series, Series, object]>`
+a flat benchmark, with neither slope nor capture -> ${daily} -> ${held} -> ${{ beta: FLAT, alpha_annualized_pct: FLAT, correlation: FLAT, sharpe_daily_annualized: FLAT, volatility_annualized_pct: 0, down_capture_pct: NO_LOSSES, max_drawdown_pct: 0 }}
+a benchmark that falls evenly, without a capture of gains -> ${daily} -> ${dailyFrom('2020-01-01', constant(-0.001, 400))} -> ${{ up_capture_pct: NO_WINS }}
+a flat account, with a slope of 0 -> ${held} -> ${daily} -> ${{ correlation: FLAT, beta: 0 }}
+a benchmark of one day, with the returns alone -> ${one(0.5)} -> ${one(0.25)} -> ${{ net_return_pct: 25, excess_return_pct: 25, beta: TOO_FEW, correlation: TOO_FEW, volatility_annualized_pct: TOO_FEW, up_capture_pct: TOO_FEW, cagr_pct: undefinedBecause('less_than_one_year') }}
+a benchmark that loses everything, without a ratio -> ${daily} -> ${dailyFrom('2020-01-01', year.with(200, -1))} -> ${{ ...LOST, sharpe_daily_annualized: RUIN, beta: RUIN, up_capture_pct: RUIN }}`)(
+  'the comparison with a benchmark is that of %s',
+  (_, account, benchmark, expected) => {
+    expect(blockOf(account, benchmark)).toMatchObject(near(expected, 1e-12) as object)
+  },
+)
 
 test('a ruined account has the returns of itself and of its benchmark, and no ratio of the account', () => {
   const block = blockOf(dailyFrom('2020-01-01', year.with(200, -1)), daily)
@@ -162,12 +158,6 @@ test('a ruined account has the returns of itself and of its benchmark, and no ra
     expect(block[name]).toEqual(whole[name])
   }
   expect(block.excess_return_pct).toBeCloseTo(-100 - Number(whole.net_return_pct), 9)
-})
-
-test('a benchmark that loses everything has its returns and no ratio', () => {
-  const block = blockOf(daily, dailyFrom('2020-01-01', year.with(200, -1)))
-  expect(block).toMatchObject({ net_return_pct: -100, cagr_pct: -100, max_drawdown_pct: -100 })
-  expect([block.sharpe_daily_annualized, block.beta, block.up_capture_pct]).toEqual([RUIN, RUIN, RUIN])
 })
 
 // The root of erfc(-x / sqrt(2)) / 2 = p, found with 60 digits, of the double that p reads as.

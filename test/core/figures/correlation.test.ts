@@ -12,8 +12,10 @@ import { diversification } from '#core/figures/diversification.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { pearson } from '#core/figures/pearson.ts'
 import { completeWeeks } from '#core/figures/series.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { near } from '#test/support/near.ts'
 import { bookOf } from './arbitraries.ts'
 
 const RUNS = 60
@@ -156,11 +158,14 @@ test('a matrix is refused if rows are missing, duplicated, or of another size', 
 })
 
 const TOO_FEW = undefinedBecause('too_few_points')
-const NONE = Number.NaN
 
 const IDS = ['oak', 'elm', 'ash', 'fir', 'yew', 'bay', 'box', 'may']
 
-const diversify = (...rows: number[][]) => diversification(matrixOf(rows), IDS)
+/** The figures of a matrix as `1 0.5, 0.5 1`, where `-` is no correlation. */
+const diversify = (text: string) => {
+  const rows = text.split(', ').map(row => row.split(' ').map(Number))
+  return diversification(matrixOf(text === '' ? [] : rows), IDS)
+}
 
 const matrixOf = (rows: number[][]): CorrelationMatrix => ({
   size: rows.length,
@@ -168,43 +173,28 @@ const matrixOf = (rows: number[][]): CorrelationMatrix => ({
   overlap: new Int32Array(rows.length ** 2).fill(100),
 })
 
-test('a negative mean correlation leaves as many bets as strategies', () => {
-  expect(diversify([1, -0.5], [-0.5, 1]).effective_bets).toBe(2)
-})
+const NOTHING = {
+  ...{ mean_correlation: TOO_FEW, most_correlated: TOO_FEW, least_correlated: TOO_FEW },
+  ...{ effective_bets: TOO_FEW, coverage: { pairs: 1, pairs_defined: 0 } },
+}
 
-test('a flat strategy costs the diversification its own pairs alone', () => {
-  const flat = diversify([1, NONE, 0.5], [NONE, NONE, NONE], [0.5, NONE, 1])
-  const coverage = { pairs: 3, pairs_defined: 1 }
-  expect(flat).toMatchObject({ n_strategies_used: 2, mean_correlation: 0.5, coverage })
-  expect(flat.most_correlated).toMatchObject({ pair: ['oak', 'ash'] })
-})
-
-test('a pair without overlap costs the diversification that pair alone', () => {
-  const apart = diversify([1, NONE, 0.5, 0.1], [NONE, 1, 0.5, 0.1], [0.5, 0.5, 1, 0.2], [0.1, 0.1, 0.2, 1])
-  expect(apart).toMatchObject({ n_strategies_used: 4, coverage: { pairs: 6, pairs_defined: 5 } })
-  expect(apart.mean_correlation).toBeCloseTo((0.5 + 0.1 + 0.5 + 0.1 + 0.2) / 5, 15)
-  expect(apart.most_correlated).toMatchObject({ pair: ['oak', 'ash'] })
-})
+test.each(casesOf<[string, string, object]>`
+with a negative mean correlation is as many bets as strategies -> 1 -0.5, -0.5 1 -> ${{ effective_bets: 2 }}
+with a flat strategy lacks the pairs of that one alone -> 1 - 0.5, - - -, 0.5 - 1 -> ${{ n_strategies_used: 2, mean_correlation: 0.5, coverage: { pairs: 3, pairs_defined: 1 }, most_correlated: { pair: ['oak', 'ash'] } }}
+with a pair without overlap lacks that pair alone -> 1 - 0.5 0.1, - 1 0.5 0.1, 0.5 0.5 1 0.2, 0.1 0.1 0.2 1 -> ${{ n_strategies_used: 4, mean_correlation: (0.5 + 0.1 + 0.5 + 0.1 + 0.2) / 5, coverage: { pairs: 6, pairs_defined: 5 }, most_correlated: { pair: ['oak', 'ash'] } }}
+without a pair has no figures -> 1 -, - - -> ${{ ...NOTHING, n_strategies_used: 1 }}
+of two that do not overlap has no figures -> 1 -, - 1 -> ${{ ...NOTHING, n_strategies_used: 2 }}
+of one flat strategy is one bet -> - -> ${{ effective_bets: 1 }}
+of no strategy has no bets -> ${''} -> ${{ effective_bets: TOO_FEW }}`)(
+  'the diversification of a book %s',
+  (_, matrix, figures) => {
+    expect(diversify(matrix)).toMatchObject(near(figures, 1e-15) as object)
+  },
+)
 
 test('a strategy that shares no days with the others changes none of their figures of diversification', () => {
-  const { coverage: _, ...three } = diversify([1, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1])
-  const { coverage, ...four } = diversify(
-    [1, 0.5, 0.2, NONE],
-    [0.5, 1, 0.1, NONE],
-    [0.2, 0.1, 1, NONE],
-    [NONE, NONE, NONE, 1],
-  )
+  const { coverage: _, ...three } = diversify('1 0.5 0.2, 0.5 1 0.1, 0.2 0.1 1')
+  const { coverage, ...four } = diversify('1 0.5 0.2 -, 0.5 1 0.1 -, 0.2 0.1 1 -, - - - 1')
   expect(four).toEqual(three)
   expect(coverage).toEqual({ pairs: 6, pairs_defined: 3 })
-})
-
-test('a book without a pair has no figures of diversification, and a book of one is one bet', () => {
-  const nothing = {
-    ...{ mean_correlation: TOO_FEW, most_correlated: TOO_FEW, least_correlated: TOO_FEW },
-    ...{ effective_bets: TOO_FEW, coverage: { pairs: 1, pairs_defined: 0 } },
-  }
-  expect(diversify([1, NONE], [NONE, NONE])).toEqual({ ...nothing, n_strategies_used: 1 })
-  expect(diversify([1, NONE], [NONE, 1])).toEqual({ ...nothing, n_strategies_used: 2 })
-  expect(diversify([NONE]).effective_bets).toBe(1)
-  expect(diversify().effective_bets).toEqual(TOO_FEW)
 })

@@ -13,25 +13,23 @@ import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { near } from '#test/support/near.ts'
 import { returnsOf } from './arbitraries.ts'
-import { figuresFrom } from './series.ts'
+import { constant, figuresFrom } from './series.ts'
 
-test('the first point of an equity curve is 1 plus the first return, exactly', () => {
-  expect([...equityCurve(Float64Array.of(0.1, -0.5, 0))]).toEqual([1.1, 0.55, 0.55])
+test.each([
+  ['begins at 1 plus the first return, exactly', [0.1, -0.5, 0], [1.1, 0.55, 0.55]],
+  ['stays 0 after a day of -100 %', [-1, 5], [0, 0]],
+  ['stays 0 after a day of less', [0.5, -1.5, -3, 1], [1.5, 0, 0, 0]],
+  ['stays 0 if two such days would multiply to a gain', [-3, -1], [0, 0]],
+])('the levels of an equity curve are what a hand computes: it %s', (_, returns, levels) => {
+  expect([...equityCurve(Float64Array.from(returns))]).toEqual(levels)
 })
 
-test('the equity stays 0 after a day of -100 % or worse, even if two such days would multiply to a gain', () => {
-  expect([...equityCurve(Float64Array.of(0.5, -1.5, -3, 1))]).toEqual([1.5, 0, 0, 0])
-  expect([...equityCurve(Float64Array.of(-1, 5))]).toEqual([0, 0])
-  expect(equityCurve(Float64Array.of(-3, -1)).every(level => Object.is(level, 0))).toBe(true)
-})
-
-test('a return of an equity curve that is not finite is refused by its position and does not count as ruin', () => {
-  expect(() => equityCurve(Float64Array.of(0.1, Number.NaN))).toThrow(/return 1 .* got NaN/)
-  expect(() => equityCurve(Float64Array.of(-Infinity))).toThrow(/return 0 /)
-})
-
-test('an equity beyond the range of a double is refused', () => {
-  expect(() => equityCurve(new Float64Array(400).fill(10))).toThrow(/leave the equity finite/)
+test.each([
+  ['a return that is no number, by its position', [0.1, Number.NaN], /return 1 .* got NaN/],
+  ['a return that is endless, which does not count as ruin', [-Infinity], /return 0 /],
+  ['a level beyond the range of a double', constant(10, 400), /leave the equity finite/],
+])('the equity curve of some returns is refused for %s', (_, returns, sentence) => {
+  expect(() => equityCurve(Float64Array.from(returns))).toThrow(sentence)
 })
 
 const depthsOf = (...returns: number[]): Float64Array =>

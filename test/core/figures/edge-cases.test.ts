@@ -6,6 +6,7 @@ import { splitFigures, type Undefined, undefinedBecause } from '#core/figures/fi
 import { performanceFigures } from '#core/figures/performance.ts'
 import { completeWeeks, type Series } from '#core/figures/series.ts'
 import type { fundDueDiligence as fundFigures } from '#core/figures/strategy-figures.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { dailySeries } from './arbitraries.ts'
@@ -146,29 +147,19 @@ type Split<Block> = Block extends Undefined
     ? { -readonly [Field in keyof Block]: Split<Block[Field]> }
     : Block
 
-test('an undefined figure is split into null and its reason under its path', () => {
-  const block = {
-    a: 1,
-    group: { b: undefinedBecause('ruin'), deeper: { c: undefinedBecause('no_wins'), d: 2 } },
-  }
-  expect(splitFigures(block)).toEqual({
-    values: { a: 1, group: { b: null, deeper: { c: null, d: 2 } } },
-    undefined: { 'group/b': 'ruin', 'group/deeper/c': 'no_wins' },
-  })
-})
+const TABLE = [{ year: 2024, sharpe: null, partial: true }]
+const PLAIN = { table: TABLE, ruin_t: null, start: '2024-01-01', ruined: false }
+const GROUPED = { group: { b: undefinedBecause('ruin'), deeper: { c: undefinedBecause('no_wins'), d: 2 } } }
 
-test('tables, texts, flags and plain nulls are split unchanged', () => {
-  const table = [{ year: 2024, sharpe: null, partial: true }]
-  const block = { table, ruin_t: null, start: '2024-01-01', ruined: false }
-  expect(splitFigures(block)).toEqual({ values: block, undefined: {} })
-})
-
-test('a figure of zero has no sign', () => {
-  const { values } = splitFigures({ a: -0, table: [{ b: -0 }] })
-  expect(Object.is(values.a, 0)).toBe(true)
-  expect(JSON.stringify(values)).toBe('{"a":0,"table":[{"b":0}]}')
-  expect(values).toEqual({ a: 0, table: [{ b: 0 }] })
-})
+test.each(casesOf<[string, Parameters<typeof splitFigures>[0], object, object]>`
+an undefined figure into null and its reason under its path -> ${GROUPED} -> ${{ group: { b: null, deeper: { c: null, d: 2 } } }} -> ${{ 'group/b': 'ruin', 'group/deeper/c': 'no_wins' }}
+tables, texts, flags and plain nulls as they are -> ${PLAIN} -> ${PLAIN} -> ${{}}
+a figure of zero, also in a table, without a sign -> ${{ a: -0, table: [{ b: -0 }] }} -> ${{ a: 0, table: [{ b: 0 }] }} -> ${{}}`)(
+  'a block of figures is split into values and reasons: %s',
+  (_, block, values, reasons) => {
+    expect(splitFigures(block)).toEqual({ values, undefined: reasons }) // which tells -0 from 0
+  },
+)
 
 test('a figure that is not finite is refused by its path, also in a table', () => {
   expect(() => splitFigures({ group: { a: Number.NaN } })).toThrow(/figure group\/a must be a finite number/)

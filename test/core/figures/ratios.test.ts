@@ -1,27 +1,71 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { equityFromBaseline, trailingReturn, worstReturn } from '#core/figures/account-path.ts'
-import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
+import { isUndefined, type UndefinedReason, undefinedBecause } from '#core/figures/figure.ts'
 import { isFlat, sampleDeviation, sampleVariance, standardizedMoments } from '#core/figures/moments.ts'
 import { pearson } from '#core/figures/pearson.ts'
 import { quantile, tailMean, tailQuantile, tailRatio } from '#core/figures/quantile.ts'
 import { stability } from '#core/figures/risk-adjusted.ts'
 import { annualized, normalCdf, sharpe, sharpeInference, sortino } from '#core/figures/sharpe.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { returnsOf } from './arbitraries.ts'
 
 const TOO_FEW = undefinedBecause('too_few_points')
 const FLAT = undefinedBecause('zero_variance')
 
-test('the Sharpe ratio of a constant series is undefined, although rounding makes its deviation other than 0', () => {
-  expect(sharpe(new Float64Array(1000).fill(0.001), 365)).toEqual(FLAT)
-  expect(sharpe(Float64Array.of(0.01), 365)).toEqual(TOO_FEW)
-})
+const returns = (...values: number[]) => Float64Array.from(values)
+const ranks = (length: number) => Float64Array.from({ length }, (_, i) => i)
+const moments = (...values: number[]) => standardizedMoments(returns(...values))
+const stabilityOf = (...values: number[]) =>
+  stability(returns(...values), equityFromBaseline(returns(...values)))
+const curve = equityFromBaseline(returns(-0.5, 0.5, 1, -0.2))
 
-test('the Sortino ratio needs two points, and a loss', () => {
-  expect(sortino(Float64Array.of(-0.01), 365)).toEqual(TOO_FEW)
-  expect(sortino(Float64Array.of(0.01, 0), 365)).toEqual(undefinedBecause('no_losses'))
-})
+test.each(casesOf<[string, unknown, UndefinedReason]>`
+the Sharpe ratio of one return -> ${sharpe(returns(0.01), 365)} -> too_few_points
+the Sharpe ratio of equal returns, whose deviation rounding makes other than 0 -> ${sharpe(new Float64Array(1000).fill(0.001), 365)} -> zero_variance
+the Sortino ratio of one return -> ${sortino(returns(-0.01), 365)} -> too_few_points
+the Sortino ratio without a loss -> ${sortino(returns(0.01, 0), 365)} -> no_losses
+the probability of a Sharpe ratio of three returns -> ${sharpeInference(returns(0.1, 0.2, 0.4)).probabilistic} -> too_few_points
+the stability of two returns -> ${stabilityOf(0.1, 0.2)} -> too_few_points
+the stability of equal returns -> ${stabilityOf(0.1, 0.1, 0.1)} -> zero_variance
+the return over a window that is longer than the series -> ${trailingReturn(curve, 5)} -> too_few_points
+the worst return over such a window -> ${worstReturn(curve, 5)} -> too_few_points
+the skewness of two values -> ${moments(1, 2).skewness} -> too_few_points
+the skewness of equal values -> ${moments(1, 1, 1, 1).skewness} -> zero_variance
+the kurtosis of two values -> ${moments(1, 2).kurtosisExcess} -> too_few_points
+the kurtosis of three values -> ${moments(1, 2, 4).kurtosisExcess} -> too_few_points
+the kurtosis of equal values -> ${moments(1, 1, 1, 1).kurtosisExcess} -> zero_variance
+the mean of a tail of one in 100 of 99 values -> ${tailMean(ranks(99), 100)} -> too_few_points
+the quantile of such a tail -> ${tailQuantile(ranks(99), 100)} -> too_few_points
+the tail ratio of 19 values -> ${tailRatio(ranks(19))} -> too_few_points
+the tail ratio of zeros -> ${tailRatio(new Float64Array(30))} -> zero_denominator`)(
+  'a figure is undefined for a reason where it has no value: %s',
+  (_, figure, reason) => {
+    expect(figure).toEqual(undefinedBecause(reason))
+  },
+)
+
+test.each(casesOf<[string, unknown, number]>`
+the return over a window of days that begins at the baseline -> ${trailingReturn(curve, 4)} -> ${0.2}
+the return over the last day -> ${trailingReturn(curve, 1)} -> ${-0.2}
+the worst return over one day -> ${worstReturn(curve, 1)} -> ${-0.5}
+the worst return over two days -> ${worstReturn(curve, 2)} -> ${-0.25}
+the variance of values whose mean is much larger -> ${sampleVariance(returns(1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16))} -> ${30}
+the lowest quantile -> ${quantile(returns(1, 2, 4, 8), 0)} -> ${1}
+the median, linear between order statistics (type 7) -> ${quantile(returns(1, 2, 4, 8), 0.5)} -> ${3}
+a quantile of 0.9, linear in the same way -> ${quantile(returns(1, 2, 4, 8), 0.9)} -> ${4 + 0.7 * 4}
+the highest quantile -> ${quantile(returns(1, 2, 4, 8), 1)} -> ${8}
+any quantile of one value -> ${quantile(returns(7), 0.3)} -> ${7}
+the quantile of a tail of one in 20 -> ${tailQuantile(ranks(41), 20)} -> ${2}
+the mean of a tail, of the floor((n - 1) / 20) + 1 smallest values 0, 1 and 2 -> ${tailMean(ranks(41), 20)} -> ${1}
+the mean of the tail of one value less, of 0 and 1 -> ${tailMean(ranks(40), 20)} -> ${0.5}
+the tail ratio of a symmetric sample -> ${tailRatio(ranks(41).map(i => i - 20))} -> ${1}`)(
+  'the figure of a sample is what a hand computes: %s',
+  (_, figure, expected) => {
+    expect(figure).toBeCloseTo(expected, 14)
+  },
+)
 
 test('a figure of a year is made of 90 days, 26 weeks or 6 months, and of no fewer', () => {
   for (const [periods, fewest] of [
@@ -50,10 +94,6 @@ test('the probability of a Sharpe ratio is above one half exactly if the ratio i
   })
 })
 
-test('the probability of a Sharpe ratio needs four points', () => {
-  expect(sharpeInference(Float64Array.of(0.1, 0.2, 0.4)).probabilistic).toEqual(TOO_FEW)
-})
-
 test('the probability of a Sharpe ratio is undefined if the estimate has no variance, and the error is 0', () => {
   // Of two outcomes, v is (1 - skewness * SR / 2)^2. One in four has skewness 2 / sqrt(3), so it is 0 at SR = sqrt(3).
   const low = Math.sqrt(3) / 2 - 0.25
@@ -61,11 +101,6 @@ test('the probability of a Sharpe ratio is undefined if the estimate has no vari
   expect(probabilistic).toEqual(undefinedBecause('zero_denominator'))
   expect(standardError).toBeCloseTo(0, 7)
 })
-
-const stabilityOf = (...returns: number[]) => {
-  const values = Float64Array.from(returns)
-  return stability(values, equityFromBaseline(values))
-}
 
 test('the stability is between 0 and 1 and near 1 for steady growth and for steady loss', () => {
   const growth = Array.from({ length: 200 }, (_, i) => 0.01 + (i % 2) * 1e-4)
@@ -76,25 +111,6 @@ test('the stability is between 0 and 1 and near 1 for steady growth and for stea
     if (isUndefined(figure)) expect(figure).toEqual(FLAT)
     else expect(figure >= 0 && figure <= 1).toBe(true)
   })
-})
-
-test('the stability needs three points, and returns that differ', () => {
-  expect(stabilityOf(0.1, 0.2)).toEqual(TOO_FEW)
-  expect(stabilityOf(0.1, 0.1, 0.1)).toEqual(FLAT)
-})
-
-const curve = equityFromBaseline(Float64Array.of(-0.5, 0.5, 1, -0.2))
-
-test('a window of calendar days may begin at the baseline', () => {
-  expect(trailingReturn(curve, 4)).toBeCloseTo(0.2, 14)
-  expect(trailingReturn(curve, 1)).toBeCloseTo(-0.2, 14)
-  expect(worstReturn(curve, 1)).toBe(-0.5)
-  expect(worstReturn(curve, 2)).toBe(-0.25)
-})
-
-test('a series shorter than a window of calendar days has no return over it', () => {
-  expect(trailingReturn(curve, 5)).toEqual(TOO_FEW)
-  expect(worstReturn(curve, 5)).toEqual(TOO_FEW)
 })
 
 // erfc(-x / sqrt(2)) / 2 by the C library's erfc, which is good to the last digit.
@@ -139,11 +155,6 @@ test('both methods of the normal distribution function agree where one replaces 
   for (const x of [-3, 3]) expect(Math.abs(normalCdf(x) - normalCdf(x * (1 + 1e-15)))).toBeLessThan(4e-16)
 })
 
-test('the variance is exact even if the mean is much larger', () => {
-  const values = Float64Array.of(1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16)
-  expect(sampleVariance(values)).toBe(30)
-})
-
 test('values within 1e-12 are flat, and their deviation is exactly 0', () => {
   expect(isFlat(Float64Array.of(0.1, 0.1 + 5e-13))).toBe(true)
   expect(isFlat(Float64Array.of(0.1, 0.1 + 5e-12))).toBe(false)
@@ -168,37 +179,7 @@ test('a perfect correlation is exactly 1, even if rounding would exceed it', () 
   expect(pearson(Float64Array.of(1, 2, 4), Float64Array.of(-1, -2, -4))).toBe(-1)
 })
 
-test('skewness and kurtosis need 3 and 4 values, and values that differ', () => {
-  expect(standardizedMoments(Float64Array.of(1, 2))).toEqual({ skewness: TOO_FEW, kurtosisExcess: TOO_FEW })
-  expect(standardizedMoments(Float64Array.of(1, 2, 4)).kurtosisExcess).toEqual(TOO_FEW)
-  expect(isUndefined(standardizedMoments(Float64Array.of(1, 2, 4)).skewness)).toBe(false)
-  expect(standardizedMoments(Float64Array.of(1, 1, 1, 1))).toEqual({ skewness: FLAT, kurtosisExcess: FLAT })
-})
-
-test('a quantile is linear between order statistics (type 7)', () => {
-  const sorted = Float64Array.of(1, 2, 4, 8)
-  expect(quantile(sorted, 0)).toBe(1)
-  expect(quantile(sorted, 0.5)).toBe(3)
-  expect(quantile(sorted, 0.9)).toBeCloseTo(4 + 0.7 * 4, 14)
-  expect(quantile(sorted, 1)).toBe(8)
-  expect(quantile(Float64Array.of(7), 0.3)).toBe(7)
-})
-
-test('the tail mean is empirical: of the floor((n - 1) / 20) + 1 smallest values', () => {
-  const sorted = Float64Array.from({ length: 41 }, (_, i) => i)
-  expect(tailQuantile(sorted, 20)).toBeCloseTo(2, 14)
-  expect(tailMean(sorted, 20)).toBe(1) // of 0, 1, 2
-  expect(tailMean(sorted.subarray(0, 40), 20)).toBe(0.5) // of 0, 1
-})
-
-test('a tail of one in n needs n values', () => {
-  const sorted = Float64Array.from({ length: 99 }, (_, i) => i)
-  expect(tailMean(sorted, 100)).toEqual(TOO_FEW)
-  expect(tailQuantile(sorted, 100)).toEqual(TOO_FEW)
-  expect(tailRatio(sorted.subarray(0, 19))).toEqual(TOO_FEW)
-})
-
-test('a tail mean is never above its quantile, and a tail ratio of a symmetric sample is 1', () => {
+test('a tail mean is never above its quantile', () => {
   forAll(returnsOf(20, 200), returns => {
     const sorted = returns.toSorted()
     const bound = tailQuantile(sorted, 20)
@@ -206,6 +187,4 @@ test('a tail mean is never above its quantile, and a tail ratio of a symmetric s
     if (isUndefined(bound) || isUndefined(tail)) throw new Error('20 values have a 5 % tail')
     expect(tail).toBeLessThanOrEqual(bound + 1e-15)
   })
-  expect(tailRatio(Float64Array.from({ length: 41 }, (_, i) => i - 20))).toBeCloseTo(1, 14)
-  expect(tailRatio(new Float64Array(30))).toEqual(undefinedBecause('zero_denominator'))
 })

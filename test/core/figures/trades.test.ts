@@ -11,8 +11,10 @@ import {
   tradeStatistics,
   winRatePct,
 } from '#core/figures/trade-statistics.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { near } from '#test/support/near.ts'
 import { BASE_RISK, constant, trade } from './series.ts'
 
 const NO_TRADES = undefinedBecause('no_trades')
@@ -27,14 +29,9 @@ const statistics = (outcomes: readonly number[], k = 1) =>
     BASE_RISK,
   )
 
-test('a trade of exactly 0 counts, and is neither a win nor a loss', () => {
-  expect(statistics([0.02, 0, -0.01, 0.02])).toMatchObject({ count: 4, wins: 2, losses: 1, breakeven: 1 })
+test('a trade of exactly 0 counts in the win rate and in no profit factor, which is 0 without a win', () => {
   expect(winRatePct([0.02, 0, -0.01, 0.02])).toBe(50)
-  expect(profitFactor([0.02, 0, -0.01, 0.02])).toBe(4)
-})
-
-test('a profit factor is 0 without a win, and undefined without a loss or a trade', () => {
-  expect(profitFactor([-0.01, 0])).toBe(0)
+  expect([profitFactor([0.02, 0, -0.01, 0.02]), profitFactor([-0.01, 0])]).toEqual([4, 0])
   expect(profitFactor([0.01, 0])).toEqual(NO_LOSSES)
   const factors = { profit_factor: NO_TRADES, profit_factor_notional: NO_TRADES }
   expect(tradeFigures([])).toEqual({ trade_count: 0, win_rate_pct: NO_TRADES, ...factors })
@@ -57,38 +54,35 @@ test('an unknown outcome of a trade is refused by its number', () => {
   )
 })
 
-test('the mean and the largest loss of trades are in units of the base risk at any level', () => {
-  const figures = statistics([0.04, -0.02, 0.02, -0.01, 0.03, 0], 2)
-  expect(figures.expectancy_r).toBeCloseTo(0.5, 12) // mean 0.01
-  expect(figures.largest_loss_r).toBeCloseTo(-1, 12)
-})
+const TOO_FEW = undefinedBecause('too_few_points')
+const FLAT = undefinedBecause('zero_variance')
+const UNTRADED = {
+  ...{ expectancy_pct: NO_TRADES, std_trade_pct: NO_TRADES, sqn: NO_TRADES, largest_loss_r: NO_TRADES },
+  ...{ payoff_ratio: NO_TRADES, trades_per_year: NO_TRADES, average_holding_hours: NO_TRADES },
+  long: { count: 0, win_rate_pct: NO_TRADES },
+}
+const UNMOVED = {
+  ...{ average_win_pct: NO_WINS, average_loss_pct: NO_LOSSES, payoff_ratio: NO_WINS },
+  ...{ kelly_fraction: NO_WINS, std_trade_pct: TOO_FEW },
+}
 
-test('the runs of wins and losses are by exit time, not by the given order, and a trade of 0 ends both', () => {
-  const inOrder = [0.01, 0.01, -0.01, 0.01, 0, 0.01]
-  expect(statistics(inOrder)).toMatchObject({ max_consecutive_wins: 2, max_consecutive_losses: 1 })
+test.each(casesOf<[string, number[], number, object]>`
+trades of exactly 0 apart from wins and losses -> ${[0.02, 0, -0.01, 0.02]} -> ${1} -> ${{ count: 4, wins: 2, losses: 1, breakeven: 1 }}
+the mean and the largest loss in units of the base risk at any level -> ${[0.04, -0.02, 0.02, -0.01, 0.03, 0]} -> ${2} -> ${{ expectancy_r: 0.5, largest_loss_r: -1 }}
+runs of wins and losses, both of which a trade of 0 ends -> ${[0.01, 0.01, -0.01, 0.01, 0, 0.01]} -> ${1} -> ${{ max_consecutive_wins: 2, max_consecutive_losses: 1 }}
+nothing without a trade -> ${[]} -> ${1} -> ${UNTRADED}
+no wins, losses or deviation with a trade of 0 alone -> ${[0]} -> ${1} -> ${UNMOVED}
+no losses and no variance with two equal wins -> ${[0.01, 0.01]} -> ${1} -> ${{ payoff_ratio: NO_LOSSES, largest_loss_r: NO_LOSSES, sqn: FLAT }}`)(
+  'the statistics of trades have %s',
+  (_, outcomes, k, expected) => {
+    expect(statistics(outcomes, k)).toMatchObject(near(expected, 1e-12) as object)
+  },
+)
+
+test('the runs of wins and losses of trades are by exit time, not by the given order', () => {
   const late = trade('2024-01-01T00:00:00Z', 24 * 20, -0.01) // enters first, exits last
   const trades = [late, trade('2024-01-02T00:00:00Z', 1, 0.01), trade('2024-01-03T00:00:00Z', 1, -0.01)]
   expect(tradeStatistics(trades, 30, 1, BASE_RISK)).toMatchObject({ max_consecutive_losses: 2 })
-})
-
-test('an undefined trade statistic has a reason: first the trades, then the wins, then the losses', () => {
-  expect(statistics([])).toMatchObject({
-    ...{ expectancy_pct: NO_TRADES, std_trade_pct: NO_TRADES, sqn: NO_TRADES, largest_loss_r: NO_TRADES },
-    ...{ payoff_ratio: NO_TRADES, trades_per_year: NO_TRADES, average_holding_hours: NO_TRADES },
-    long: { count: 0, win_rate_pct: NO_TRADES },
-  })
-  expect(statistics([0])).toMatchObject({
-    average_win_pct: NO_WINS,
-    average_loss_pct: NO_LOSSES,
-    payoff_ratio: NO_WINS,
-    kelly_fraction: NO_WINS,
-    std_trade_pct: undefinedBecause('too_few_points'),
-  })
-  expect(statistics([0.01, 0.01])).toMatchObject({
-    payoff_ratio: NO_LOSSES,
-    largest_loss_r: NO_LOSSES,
-    sqn: undefinedBecause('zero_variance'),
-  })
 })
 
 const tenDays = dailyFrom('2024-01-01', [0.01, 0, 0, 0.01, ...constant(0, 6)])

@@ -53,12 +53,11 @@ const dips = (...closes: readonly number[]) => [
   }),
 ]
 
-test('the dips rule of a program spends at a close exactly on a step', () => {
-  expect(dips(100, 80.01, 80, 79, 66, 65)).toEqual([0, 0, 0.25, 0, 0, 0.5])
-})
-
-test('the dips rule of a program resets its steps at a new high, not before it, and not at the same high', () => {
-  expect(dips(100, 80, 100, 80, 100.5, 80, 100.5)).toEqual([0, 0.25, 0, 0, 0, 0.25, 0])
+test.each([
+  ['spends at a close exactly on a step', [100, 80.01, 80, 79, 66, 65], [0, 0, 0.25, 0, 0, 0.5]],
+  ['resets at a new high alone', [100, 80, 100, 80, 100.5, 80, 100.5], [0, 0.25, 0, 0, 0, 0.25, 0]],
+])('the dips rule of a program %s', (_, closes, spent) => {
+  expect(dips(...closes)).toEqual(spent)
 })
 
 test('the trailing mean of equal prices is exactly that price, whatever the history before', () => {
@@ -86,14 +85,11 @@ const spends = (weight: number) =>
     .deployments.filter(({ tier }) => tier === 'cyclical')
     .map(({ bar, spend }) => [bar, spend])
 
-test('a spend below a millionth of the equity is not made, and its cash is spent once it suffices', () => {
+test('a spend below a millionth of the equity is made once its cash suffices, and one of a millionth and more at once', () => {
   const share = 6e-7
   expect(spends(share * 10)).toEqual([
     [1, expect.closeTo(2 * share, 15)],
     [3, expect.closeTo(2 * share, 15)],
   ])
-})
-
-test('a spend of a millionth of the equity and more is made at once', () => {
   expect(spends(1.01e-5).map(([bar]) => bar)).toEqual([0, 1, 2, 3])
 })

@@ -11,6 +11,8 @@ import {
   toProgramDataFile,
 } from '#core/program/program.ts'
 import { simulate } from '#core/program/simulate.ts'
+import type { Bars } from '#core/replay/bars.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
 import {
   ALWAYS,
@@ -25,30 +27,25 @@ import {
   windowFrom,
 } from './programs.ts'
 
-test('the bars of a program are 200 days before its window, and its past part', () => {
-  const { bars, first, bars_planned } = prepareProgram(planOf(1, windowFrom(250, 280)), DAYS)
-  expect([first, bars.t.length, bars_planned]).toEqual([200, 231, 31])
-  expect(bars.t[first]).toBe((DAY_0 + 250) * DAY_MS)
-  expect(bars.t.at(-1)).toBe((DAY_0 + 280) * DAY_MS)
-})
+const HALVES = barsOf(Array<number>(900).fill(5), DAY_MS / 2)
+const LONG_MEAN = { kind: 'mayer', mean_days: 250, bands: [{ below: 1, spend: 1 }] } as const
+const OF_MEAN = {
+  ...windowFrom(270, 280),
+  tiers: [{ tier: 'cyclical', weight: 1, rule: LONG_MEAN }],
+} as const
 
-test('the bars before the window of a program are fewer if the history is shorter, and 200 days at any timeframe', () => {
-  expect(prepareProgram(planOf(1, windowFrom(10, 320)), DAYS).first).toBe(10)
-  const halves = barsOf(
-    Array.from({ length: 900 }, () => 5),
-    DAY_MS / 2,
-  )
-  expect(prepareProgram(planOf(1, windowFrom(300, 301)), halves)).toMatchObject({
-    first: 400,
-    bars_planned: 4,
-  })
-})
-
-test('the bars of a program reach back as far as the longest mean', () => {
-  const rule = { kind: 'mayer', mean_days: 250, bands: [{ below: 1, spend: 1 }] } as const
-  const plan = planOf(1, { ...windowFrom(270, 280), tiers: [{ tier: 'cyclical', weight: 1, rule }] })
-  expect(prepareProgram(plan, DAYS).first).toBe(250)
-})
+test.each(casesOf<[string, Partial<ProgramPlan>, Bars, object]>`
+200 days before its window, and those of its past part -> ${windowFrom(250, 280)} -> ${DAYS} -> ${{ first: 200, length: 231, bars_planned: 31 }}
+fewer days if the history is shorter -> ${windowFrom(10, 320)} -> ${DAYS} -> ${{ first: 10 }}
+200 days at any timeframe -> ${windowFrom(300, 301)} -> ${HALVES} -> ${{ first: 400, bars_planned: 4 }}
+as many days as the longest mean has -> ${OF_MEAN} -> ${DAYS} -> ${{ first: 250 }}`)(
+  'a program has the bars of %s',
+  (_, plan, market, expected) => {
+    const { bars, first, bars_planned } = prepareProgram(planOf(1, plan), market)
+    expect({ first, length: bars.t.length, bars_planned }).toMatchObject(expected)
+    expect(bars.t[first]).toBe(plan.window!.from * DAY_MS)
+  },
+)
 
 test('a program has no rolling figures if the history is too short for one window', () => {
   const bars = barsOf(Array.from({ length: 565 }, (_, i) => 100 + (i % 7)))

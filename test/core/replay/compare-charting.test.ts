@@ -79,44 +79,55 @@ test('a chart confirms a ledger if 99 % of the trades match in side, bars and pr
   }
 })
 
-test('a price of a chart may differ by the tolerance, and a time lie anywhere in its bar', () => {
-  const near = (fill: ChartTrade['entry']) => ({ t: fill.t + HOUR_MS, price: fill.price + 0.09 })
-  const all = charted().map(each => ({ ...each, entry: near(each.entry), exit: near(each.exit!) }))
-  expect(compare(all).status).toBe('confirmed')
+const without = <Item>(items: readonly Item[]): Item[] => items.filter((_, i) => i % 20 !== 10)
+const near = ({ t, price }: ChartTrade['entry']) => ({ t: t + HOUR_MS, price: price + 0.09 })
+const ALL = charted()
+const PARTS = LEDGER.flatMap(each => [each, each])
+const STILL_OPEN = ALL.with(-1, { ...ALL.at(-1)!, exit: null })
+const NEAR = ALL.map(each => ({ ...each, entry: near(each.entry), exit: near(each.exit!) }))
+const DEARER = ALL.map(each => ({ ...each, entry: { ...each.entry, price: each.entry.price * 2 } }))
+const diverged = (matched: number) => ({ status: 'diverged', matched, compared: COUNT })
+const most = (share: number) => ({ status: 'confirmed', matched: 200 * share, share })
+const lacking = (lacks: string, more = {}) => ({ status: 'provisional', lacks, ...more })
+
+/** A ledger, of whose trades the chart has all but the first few. */
+const few = (slots: number, count: number, dropped = 0) =>
+  [every(slots, count), charted(0, every(slots, count).slice(dropped)), { endMs: slot(9999) }] as const
+
+test.each<[string, readonly Trade[], readonly ChartTrade[], object]>([
+  ['with prices within the tolerance, and times anywhere in their bars', LEDGER, NEAR, confirmed(COUNT)],
+  ['with a trade that is open in the export and ends later', LEDGER, STILL_OPEN, confirmed(COUNT)],
+  ['with the parts of positions, one part each', PARTS, charted(0, PARTS), confirmed(2 * COUNT)],
+  ['with trades that only the ledger has', LEDGER, without(ALL), diverged(COUNT - 10)],
+  ['with trades that only the chart has', without(LEDGER), ALL, diverged(COUNT - 10)],
+  ['with each trade twice in the chart', LEDGER, ALL.flatMap(each => [each, each]), { status: 'diverged' }],
+  ['of another strategy', LEDGER, DEARER, { status: 'diverged' }],
+  ['without the last 5 % of the trades', LEDGER, ALL.slice(0, 190), most(0.95)],
+  ['without the first 5 % of the trades', LEDGER, ALL.slice(10), most(0.95)],
+  ['without a trade more at the end', LEDGER, ALL.slice(0, 189), lacking('coverage', { matched: 189 })],
+  ['without a trade more at the start', LEDGER, ALL.slice(11), lacking('coverage', { share: 0.945 })],
+  ['that begins before the ledger', LEDGER.slice(50), ALL, confirmed(150)],
+  ['without a trade in the ledger', [], ALL, { status: 'provisional' }],
+])('a chart is compared with a ledger %s', (_, ledger, trades, expected) => {
+  expect(compare(trades, ledger)).toMatchObject(expected)
 })
 
-test('trades that only one of ledger and chart has count against it', () => {
-  const missing = charted().filter((_, i) => i % 20 !== 10)
-  expect(compare(missing)).toMatchObject({ status: 'diverged', matched: COUNT - 10, compared: COUNT })
-  const ledger = LEDGER.filter((_, i) => i % 20 !== 10)
-  const diverged = { status: 'diverged', matched: COUNT - 10, compared: COUNT }
-  expect(compare(charted(), ledger)).toMatchObject(diverged)
-  const twice = charted().flatMap(each => [each, each])
-  expect(compare(twice).status).toBe('diverged')
-})
-
-test('an export of a chart that was cut to a part of the ledger confirms nothing', () => {
-  const part = (from: number, to: number) => compare(charted().slice(from, to))
-  expect(part(0, 190)).toMatchObject({ status: 'confirmed', matched: 190, share: 0.95 })
-  expect(part(10, 200)).toMatchObject({ status: 'confirmed', matched: 190, share: 0.95 })
-  const lacking = { status: 'provisional', matched: 189, lacks: 'coverage' }
-  expect(part(0, 189)).toMatchObject(lacking)
-  expect(part(11, 200)).toMatchObject({ ...lacking, share: 0.945 })
-  expect(compare(charted(), LEDGER.slice(50))).toEqual(confirmed(150))
-})
-
-test('a ledger with less than 30 trades is confirmed by ten or more over a year, if all of them are compared', () => {
-  const result = (ledger: readonly Trade[], dropped = 0) =>
-    compare(charted(0, ledger.slice(dropped)), ledger, { endMs: slot(9999) })
-  expect(result(every(2, 30))).toEqual(confirmed(30))
-  expect(result(every(2, 29))).toMatchObject({ status: 'provisional', matched: 29, lacks: 'trades' })
-  expect(result(every(244, 10))).toEqual(confirmed(10))
-  expect(result(every(243, 10))).toMatchObject({ status: 'provisional', lacks: 'trades' })
-  expect(result(every(300, 9))).toMatchObject({ status: 'provisional', lacks: 'trades' })
-  expect(result(every(244, 29), 1)).toMatchObject({ status: 'provisional', lacks: 'coverage' })
-  expect(result(every(2, 30), 1)).toMatchObject({ status: 'provisional', lacks: 'coverage' })
-  expect(result(every(1, 1))).toMatchObject({ status: 'provisional', matched: 1, lacks: 'trades' })
-})
+test.each([
+  ['30 trades', few(2, 30), confirmed(30)],
+  ['29 trades', few(2, 29), lacking('trades', { matched: 29 })],
+  ['10 trades over a year', few(244, 10), confirmed(10)],
+  ['10 trades in less than a year', few(243, 10), lacking('trades')],
+  ['9 trades over a year', few(300, 9), lacking('trades')],
+  ['29 trades over a year, of which 28 are compared', few(244, 29, 1), lacking('coverage')],
+  ['30 trades, of which 29 are compared', few(2, 30, 1), lacking('coverage')],
+  ['1 trade', few(1, 1), lacking('trades', { matched: 1 })],
+])(
+  'a ledger of few trades is confirmed by 30, or by 10 over a year, if all are compared: %s',
+  (_, asked, expected) => {
+    const [ledger, trades, rules] = asked
+    expect(compare(trades, ledger, rules)).toMatchObject(expected)
+  },
+)
 
 test('an export that is newer than the bars is compared up to their end, at which its trades are open', () => {
   const [ledger, end] = [LEDGER.slice(0, 120), slot(239)]
@@ -126,23 +137,10 @@ test('an export that is newer than the bars is compared up to their end, at whic
   expect(compareCharting(open, chart, RULES).status).toBe('diverged')
 })
 
-test('a trade that is open in the export matches one that ends later in the ledger', () => {
-  const trades = charted().map((each, i) => (i === COUNT - 1 ? { ...each, exit: null } : each))
-  expect(compare(trades)).toEqual(confirmed(COUNT))
-})
-
-test('an export of another strategy diverges, and one without trades says nothing', () => {
-  const dearer = charted().map(each => ({ ...each, entry: { ...each.entry, price: each.entry.price * 2 } }))
-  expect(compare(dearer).status).toBe('diverged')
+test('an export of a chart without trades says nothing', () => {
   const nothing = { trades: [], end: Number.NEGATIVE_INFINITY }
   const unknown = { status: 'provisional', matched: 0, compared: 0, share: 0, lacks: 'coverage' }
   expect(compareCharting(LEDGER, nothing, RULES)).toEqual(unknown)
-  expect(compareCharting([], { trades: charted(), end: slot(400) }, RULES).status).toBe('provisional')
-})
-
-test('parts of one position match one part each of the chart', () => {
-  const parts = LEDGER.flatMap(each => [each, each])
-  expect(compare(charted(0, parts), parts)).toEqual(confirmed(2 * COUNT))
 })
 
 const instantOf = (zone: string, shown: string): string =>

@@ -3,6 +3,7 @@ import { auditLedger } from '#core/replay/audit.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { compareMarks, DUAL_MARKS_BOUND, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
+import { SAMPLE_COSTS } from '#pipeline/sample/write-sample-book.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
@@ -48,14 +49,12 @@ test('a ledger of the engine passes the audit', () => {
 
 test.each(REFERENCE)('the marks of engine and ledger agree for %s on synthetic bars', (_, strategy) => {
   const bars = syntheticBars(6_000)
-  const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
+  const input = { strategy, bars, costs: SAMPLE_COSTS, funding: everyEightHours(bars.t) }
   const result = replay(input)
   expect(result.trades.length).toBeGreaterThan(10)
   expect(auditLedger({ ...input, trades: result.trades, resultTolerance: 0 })).toEqual([])
   expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
 })
-
-const COSTS = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
 
 // As the exchanges do it, some milliseconds late now and then; the rate goes up and down with the count.
 function everyEightHours(times: Float64Array): Funding {

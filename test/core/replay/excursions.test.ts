@@ -5,7 +5,9 @@ import { excursionsOf } from '#core/replay/execution.ts'
 import { markLedger } from '#core/replay/marks.ts'
 import { replay } from '#core/replay/replay.ts'
 import type { Trade } from '#core/replay/trade.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
+import { near } from '#test/support/near.ts'
 import { arbitraryInput } from './arbitraries.ts'
 import { HOUR_MS, handBars, mark, type Ohlc, slot, still, trade } from './hand.ts'
 
@@ -20,26 +22,24 @@ const bars = handBars(ROWS)
 const excursions = (...trades: readonly Trade[]) =>
   excursionsOf(mark(trades, { bars: ROWS, baseRisk: BASE_RISK }).trades, bars, BASE_RISK)
 
-test('an excursion is in R, over the whole bars from the entry up to the exit: the bar of the exit does not count', () => {
-  // Leverage 0.5 on a risk of 0.02: one R is 4 % of the price.
-  const long = trade({ leverage: 0.5 })
-  expect(excursions(long)).toEqual([{ adverse: expect.closeTo(-1, 12), favourable: expect.closeTo(3, 12) }])
-  expect(excursions({ ...long, side: 'short' })).toEqual([
-    { adverse: expect.closeTo(-3, 12), favourable: expect.closeTo(1, 12) },
-  ])
-})
+// Leverage 0.5 on a risk of 0.02: one R is 4 % of the price.
+const long = trade({ leverage: 0.5 })
+const inside = { ...long, entry_time: slot(1) + HOUR_MS, exit_time: slot(1) + 2 * HOUR_MS }
+const open = trade({ leverage: 1, exit_time: null, exit_price: null, exit_reason: null })
+const UNKNOWN = trade({ account_return: 0.001, exit_price: 100 })
 
-test('the excursion of a trade inside a bar is that of its two prices', () => {
-  const inside = trade({ leverage: 0.5, entry_time: slot(1) + HOUR_MS, exit_time: slot(1) + 2 * HOUR_MS })
-  expect(excursions(inside)).toEqual([{ adverse: 0, favourable: expect.closeTo(2.5, 12) }])
-  const later = { ...inside, exit_time: slot(3) }
-  expect(excursions(later)).toEqual([{ adverse: expect.closeTo(-1, 12), favourable: expect.closeTo(3, 12) }])
-})
-
-test('an open trade has no excursion, and a ledger with one unknown leverage has none at all', () => {
-  expect(excursions(trade({ leverage: 1, exit_time: null, exit_price: null, exit_reason: null }))).toEqual([])
-  expect(excursions(trade({ leverage: 1 }), trade({ account_return: 0.001, exit_price: 100 }))).toBeNull()
-})
+test.each(casesOf<[string, Trade[], object[] | null]>`
+of a long is in R, over the whole bars from the entry up to the exit, whose bar does not count -> ${[long]} -> ${[{ adverse: -1, favourable: 3 }]}
+of a short is the other way around -> ${[{ ...long, side: 'short' }]} -> ${[{ adverse: -3, favourable: 1 }]}
+of a trade inside a bar is that of its two prices -> ${[inside]} -> ${[{ adverse: 0, favourable: 2.5 }]}
+of a trade that begins inside a bar has that bar in it -> ${[{ ...inside, exit_time: slot(3) }]} -> ${[{ adverse: -1, favourable: 3 }]}
+of an open trade is none -> ${[open]} -> ${[]}
+of any trade of a ledger with one unknown leverage is unknown -> ${[trade({ leverage: 1 }), UNKNOWN]} -> ${null}`)(
+  'the excursion %s',
+  (_, trades, expected) => {
+    expect(excursions(...trades)).toEqual(near(expected, 1e-12))
+  },
+)
 
 test('an excursion is at most 0 against and at least 0 for, and spans the result before costs', () => {
   forAll(200, arbitraryInput, input => {

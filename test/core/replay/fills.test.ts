@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { COSTLY, FREE, flatDay, kinds, only, run, slot, still, stillBars } from './hand.ts'
+import type { Costs } from '#core/replay/trade.ts'
+import { casesOf } from '#test/support/cases-of.ts'
+import { near } from '#test/support/near.ts'
+import { COSTLY, FREE, flatDay, kinds, only, run, type Script, slot, still, stillBars } from './hand.ts'
 
 const LONG = { act: 'long', stop: 90 }
 const SHORT = { act: 'short', stop: 110 }
@@ -8,28 +11,35 @@ const FLAT = { act: 'flat', why: 'signal' }
 /** What an open trade has of its exit. */
 const NEVER = { exit_time: null, exit_price: null, exit_reason: null, account_return: null }
 
-test('an entry fills at the next open, with slippage and commission against the account', () => {
-  // Close 100, stop 90: qty = 1 * 0.02 / 10 = 0.002. Open 101, slippage 1: fill 102, leverage 0.002 * 102 =
-  // 0.204. Commission 0.002 * 102 * 0.001 = 0.000204. At the close 105: 1 - 0.000204 + 0.002 * 3 =
-  // 1.005796.
-  const bars = [still(100), [101, 105, 101, 105] as const]
-  const { result, events } = run({ bars, decisions: { 0: LONG }, costs: COSTLY })
-  expect(events).toMatchObject([
-    { kind: 'ordered', t: slot(0), act: 'long', price: 100, stop: 90 },
+const ENTERED = [still(100), [101, 105, 101, 105]] as const
+// Close 100, stop 90: qty = 1 * 0.02 / 10 = 0.002. Open 101, slippage 1: fill 102, leverage 0.002 * 102 = 0.204.
+const FILLED = { side: 'long', entry_time: slot(1), entry_price: 102, stop: 90, leverage: 0.204 }
+const OUT = { exit_time: slot(2), exit_price: 109, exit_reason: 'signal', account_return: 0.013578 }
+const JUMP = [still(100), still(100), [105, 105, 50, 60]] as const
+const GAP = [still(100), still(100), null, null, still(120)]
+
+// Commission of the long 0.002 * 102 * 0.001 = 0.000204; at the close 105: 1 - 0.000204 + 0.002 * 3. Of the short, filled at
+// 99 - 1: 1 - 0.002 * 98 * 0.001 + 0.002 * 3. Out at 110 - 1 = 109: 0.002 * 7 - 0.000204 - 0.002 * 109 * 0.001 = 0.013578.
+test.each(casesOf<[string, Script['bars'], Script['decisions'], Costs, object, number]>`
+an entry with slippage and commission against the account -> ${ENTERED} -> ${{ 0: LONG }} -> ${COSTLY} -> ${{ ...NEVER, ...FILLED }} -> ${1.005796}
+an entry of a short below the open -> ${[still(100), [99, 99, 95, 95]]} -> ${{ 0: SHORT }} -> ${COSTLY} -> ${{ side: 'short', entry_price: 98 }} -> ${1.005804}
+an entry exactly at the leverage cap, 0.02 / (10 / 100) -> ${[still(100), still(100)]} -> ${{ 0: LONG }} -> ${{ ...FREE, max_leverage: 0.2 }} -> ${{ leverage: 0.2 }} -> ${1}
+an ordered exit less slippage and commission, its result net of both sides -> ${[...ENTERED, [110, 111, 110, 111]]} -> ${{ 0: LONG, 1: FLAT }} -> ${COSTLY} -> ${OUT} -> ${1.013578}
+an ordered exit with the reason that the strategy gave, across a gap -> ${GAP} -> ${{ 0: LONG, 1: { act: 'flat', why: 'time' } }} -> ${FREE} -> ${{ exit_time: slot(4), exit_price: 120, exit_reason: 'time' }} -> ${1.04}
+an ordered exit after which a protective stop does nothing -> ${JUMP} -> ${{ 0: LONG, 1: FLAT }} -> ${FREE} -> ${{ exit_price: 105, exit_reason: 'signal' }} -> ${1.01}`)(
+  'a replay fills at the next open: %s',
+  (_, bars, decisions, costs, filled, equity) => {
+    const { result } = run({ bars, decisions: decisions!, costs })
+    expect(only(result.trades)).toMatchObject(near(filled, 1e-14) as object)
+    expect(result.equity.at(-1)).toBeCloseTo(equity, 14)
+  },
+)
+
+test('an entry is ordered at the deciding close and opened at the next open, each with its price, stop and leverage', () => {
+  expect(run({ bars: ENTERED, decisions: { 0: LONG }, costs: COSTLY }).events).toMatchObject([
+    { kind: 'ordered', t: slot(0), act: 'long', price: 100, stop: 90, leverage: 0.2 },
     { kind: 'opened', t: slot(1), act: 'long', price: 102, stop: 90 },
   ])
-  expect(events[0]).toHaveProperty('leverage', 0.2)
-  expect(result.equity.at(-1)).toBeCloseTo(1.005796, 14)
-  const entry = { side: 'long', entry_time: slot(1), entry_price: 102, stop: 90 }
-  expect(only(result.trades)).toMatchObject({ ...NEVER, ...entry })
-  expect(result.trades[0]!.leverage).toBeCloseTo(0.204, 15)
-})
-
-test('an entry of a short sells below the open', () => {
-  // Fill 99 - 1 = 98; at the close 95: 1 - 0.002 * 98 * 0.001 + 0.002 * 3 = 1.005804.
-  const { result } = run({ bars: [still(100), [99, 99, 95, 95]], decisions: { 0: SHORT }, costs: COSTLY })
-  expect(result.trades[0]).toMatchObject({ side: 'short', entry_price: 98 })
-  expect(result.equity.at(-1)).toBeCloseTo(1.005804, 14)
 })
 
 test('an entry is sized on the equity at the deciding close, and its leverage is on the equity at the fill', () => {
@@ -57,32 +67,6 @@ test('an entry over the leverage cap is refused and counted, with its bar and le
   ])
   expect(result.state).toMatchObject({ entries_refused: 1, open: null, equity: 1 })
   expect(result.trades).toEqual([])
-})
-
-test('an entry exactly at the leverage cap is taken', () => {
-  // 0.02 / (10 / 100) = 0.2.
-  const costs = { ...FREE, max_leverage: 0.2 }
-  const { result } = run({ bars: [still(100), still(100)], decisions: { 0: LONG }, costs })
-  expect(result.trades).toHaveLength(1)
-})
-
-test('an ordered exit fills at the next open, less slippage and commission, and the result is net of both sides', () => {
-  // Entry 102 (commission 0.000204), exit 110 - 1 = 109: 0.002 * 7 = 0.014, commission 0.002 * 109 * 0.001
-  // = 0.000218. R = 0.014 - 0.000204 - 0.000218 = 0.013578.
-  const bars = [still(100), [101, 105, 101, 105] as const, [110, 111, 110, 111] as const]
-  const { result } = run({ bars, decisions: { 0: LONG, 1: FLAT }, costs: COSTLY })
-  const closed = only(result.trades)
-  expect(closed).toMatchObject({ exit_time: slot(2), exit_price: 109, exit_reason: 'signal' })
-  expect(closed.account_return).toBeCloseTo(0.013578, 14)
-  expect(result.equity.at(-1)).toBeCloseTo(1.013578, 14)
-})
-
-test('an ordered exit carries the reason that the strategy gave, and fills across a gap at the next open', () => {
-  const { result } = run({
-    bars: [still(100), still(100), null, null, still(120)],
-    decisions: { 0: LONG, 1: { act: 'flat', why: 'time' } },
-  })
-  expect(result.trades[0]).toMatchObject({ exit_time: slot(4), exit_price: 120, exit_reason: 'time' })
 })
 
 // What a long loses is 0.002 a unit of price.
@@ -113,12 +97,6 @@ test.each([
   const filled = { entry_price, exit_price, exit_time: slot(after.length), exit_reason: 'stop' }
   expect(only(result.trades)).toMatchObject(filled)
   expect(result.trades[0]!.account_return).toBeCloseTo(account_return, 15)
-})
-
-test('a protective stop does nothing after an ordered exit has filled at the open', () => {
-  const bars = [still(100), still(100), [105, 105, 50, 60] as const]
-  const { result } = run({ bars, decisions: { 0: LONG, 1: FLAT } })
-  expect(only(result.trades)).toMatchObject({ exit_price: 105, exit_reason: 'signal' })
 })
 
 test('a protective stop fills before the strategy is called, which sees no position on that bar', () => {

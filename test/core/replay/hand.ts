@@ -101,14 +101,6 @@ export const mark = (trades: readonly Trade[], { bars, ...rest }: Ledger): Ledge
     ...rest,
   })
 
-/** Expects numbers worked out by hand: equal but for the last bits. */
-export function expectClose(values: ArrayLike<number>, expected: readonly number[]): void {
-  expect(values).toHaveLength(expected.length)
-  expected.forEach((value, i) => {
-    expect(values[i]).toBeCloseTo(value, 14)
-  })
-}
-
 /** The one trade there is. */
 export function only(trades: readonly Trade[]): Trade {
   expect(trades).toHaveLength(1)

@@ -13,19 +13,18 @@ import {
 import { type ReplayInput, startReplay } from '#core/replay/replay.ts'
 import { step } from '#core/replay/step.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
+import { SAMPLE_COSTS } from '#pipeline/sample/write-sample-book.ts'
 import { NO_SHARED_DATA } from '../../support/shared-data.ts'
 import { HOUR_MS, handBars, handFunding, record, scripted, slot, still } from './hand.ts'
 import { realBars } from './real-bars.ts'
 import { REFERENCE } from './strategies.ts'
 import { syntheticBars } from './synthetic-bars.ts'
 
-const COSTS = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
-
 const inputOn = (bars: Bars, strategy: Strategy<unknown>): ReplayInput<unknown> => ({
   strategy,
   bars,
   funding: handFunding([slot(900), 1e-4], [slot(1800) + HOUR_MS, -2e-4]),
-  costs: COSTS,
+  costs: SAMPLE_COSTS,
 })
 
 /** The events and the last state of a run whose state goes through JSON every `every` bars. */

@@ -132,46 +132,38 @@ test('the shares of the costs sum to what was lost between the results before an
   })
 })
 
-const flatMarket = { ...market, bars: handBars([...flatDay(100), still(100)]), funding: null }
-const markedCosts = (...trades: readonly Trade[]) =>
-  costData({ ...flatMarket, trades: markLedger({ ...flatMarket, trades }).trades, from: DAY_0 })
+const markedCosts = (ledger: readonly Trade[], costs = COSTLY) => {
+  const flat = { ...market, costs, bars: handBars([...flatDay(100), still(100)]), funding: null }
+  return costData({ ...flat, trades: markLedger({ ...flat, trades: ledger }).trades, from: DAY_0 })
+}
 
-test('the costs are unknown if one trade has an unknown leverage', () => {
-  const known = trade({ leverage: 1, account_return: 0.1 })
-  expect(markedCosts(known, trade({ account_return: 0.0001, exit_price: 100 }))).toBeNull()
+const SHORT = trade({ side: 'short', leverage: 1, account_return: 0.1 })
+const STATED = trade({ fees: 0.0008, funding: -0.001, leverage: 0.5, account_return: 0.04 })
+const half = (account_return: number, from: number, to: number) =>
+  trade({ leverage: 0.5, account_return, entry_time: slot(from), exit_time: slot(to) })
+
+test('the costs of a ledger are those that its trades state, times their leverage, whether they overlap, and unknown if one leverage is', () => {
+  expect(markedCosts([STATED])!.trades).toMatchObject([{ fees: 0.0004, funding: 0.0005 }])
+  const overlapping = markedCosts([half(0.01, 1, 3), half(0.02, 2, 4)])!
+  expect(overlapping.trades.map(({ result }) => result)).toEqual([0.01, 0.02])
+  const unknown = trade({ account_return: 0.0001, exit_price: 100 })
+  expect(markedCosts([trade({ leverage: 1, account_return: 0.1 }), unknown])).toBeNull()
 })
 
-test('the costs of a trade are the fees and the funding that it states, times its leverage', () => {
-  const stated = { fees: 0.0008, funding: -0.001, leverage: 0.5, account_return: 0.04 }
-  expect(markedCosts(trade(stated))!.trades[0]).toMatchObject({ fees: 0.0004, funding: 0.0005 })
-})
+const because = (undefinedBecause: string) => ({ undefinedBecause })
+const RUINED = { net_return_pct: -100, max_drawdown_pct: -100, sharpe_daily_annualized: because('ruin') }
 
-test('the costs of no trades have no shares, and an account that stays as it is', () => {
-  const costs = figuresOf(markedCosts())
-  expect(costs.fees_pct_of_gross_profit).toEqual({ undefinedBecause: 'no_trades' })
-  expect(costs.at_twice_the_costs).toMatchObject({ net_return_pct: 0, max_drawdown_pct: 0 })
-})
-
-test('an account that survives its costs once and not twice is ruined', () => {
-  const { at_twice_the_costs } = figuresOf(markedCosts(trade({ leverage: 15, account_return: -0.75 })))
-  expect(at_twice_the_costs).toMatchObject({
-    net_return_pct: -100,
-    max_drawdown_pct: -100,
-    sharpe_daily_annualized: { undefinedBecause: 'ruin' },
-  })
-})
-
-test('a slippage of more than the price ruins the account at twice the costs', () => {
-  const wide = { ...flatMarket, costs: { ...COSTLY, tick_size: 1000 } }
-  const short = trade({ side: 'short', leverage: 1, account_return: 0.1 })
-  const data = costData({ ...wide, trades: markLedger({ ...wide, trades: [short] }).trades })
-  expect(figuresOf(data).at_twice_the_costs.net_return_pct).toBe(-100)
-})
-
-test('trades that overlap are marked with their costs as they were', () => {
-  const data = markedCosts(
-    trade({ leverage: 0.5, account_return: 0.01 }),
-    trade({ leverage: 0.5, account_return: 0.02, entry_time: slot(2), exit_time: slot(4) }),
-  )
-  expect(data?.trades.map(({ result }) => result)).toEqual([0.01, 0.02])
+test.each([
+  ['that has no trades is as it was', [], COSTLY, { net_return_pct: 0, max_drawdown_pct: 0 }],
+  [
+    'that survives its costs once alone is ruined',
+    [trade({ leverage: 15, account_return: -0.75 })],
+    COSTLY,
+    RUINED,
+  ],
+  ['with a slippage of more than the price is ruined', [SHORT], { ...COSTLY, tick_size: 1000 }, RUINED],
+])('at twice the costs an account %s', (_, ledger, costs, at_twice_the_costs) => {
+  const figures = figuresOf(markedCosts(ledger, costs))
+  expect(figures).toMatchObject({ at_twice_the_costs })
+  if (ledger.length === 0) expect(figures.fees_pct_of_gross_profit).toEqual(because('no_trades'))
 })

@@ -7,6 +7,7 @@ import { lastDay } from '#core/figures/series.ts'
 import { replay } from '#core/replay/replay.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
+import { SAMPLE_COSTS } from '#pipeline/sample/write-sample-book.ts'
 import { writeStarterBook } from '#pipeline/starter/write-starter-book.ts'
 import { lastingFolder, temporaryFolder } from '#test/support/temporary-folder.ts'
 import { writeFolder } from './book-folder.ts'
@@ -61,8 +62,7 @@ test('the starter book has a module that the engine runs, and that agrees with t
     timeframeMs: bars.timeframeMs,
     baseRisk: entry.base_risk_pct,
   })
-  const costs = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
-  const { trades, daily } = replay({ strategy, bars, funding: null, costs })
+  const { trades, daily } = replay({ strategy, bars, funding: null, costs: SAMPLE_COSTS })
   expect(trades.length).toBeGreaterThan(20)
   expect(daily.values).toHaveLength(730)
 })

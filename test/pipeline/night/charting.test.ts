@@ -1,6 +1,7 @@
 // The status of the cross-check with a charting tool follows from its export, and from nothing else.
 import { beforeAll, expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import {
   bookOf,
   csv,
@@ -88,43 +89,23 @@ beforeAll(async () => {
   notices = night.notices
 })
 
-test('a cross-check without an export is provisional, and not applicable to reported returns', () => {
-  expect(['without', 'fir', 'yew'].map(id => statuses.get(id))).toEqual([
-    'provisional',
-    'provisional',
-    'not_applicable',
-  ])
-})
+const TOO_FEW = 'of its trades, too few: export all of its trades'
+const WHOLE = 'which covers 100 % of its trades'
 
-test('a ledger is confirmed by an export that matches, and has diverged from one that does not', () => {
-  expect(['same', 'other'].map(id => statuses.get(id))).toEqual(['confirmed', 'diverged'])
-  expect(notices).toContain(
-    'same: confirmed, because 30 of 30 trades match charting/same.csv, which covers 100 % of its trades',
-  )
-  expect(notices).toContain(
-    'other: diverged, because 29 of 30 trades match charting/other.csv, which covers 100 % of its trades; if the chart ' +
-      'has daylight saving time, state its chart_zone in the catalogue',
-  )
-})
-
-test('an export of a part of the trades confirms nothing, nor does one of a ledger of few', () => {
-  expect(['part', 'most', 'few'].map(id => statuses.get(id))).toEqual(Array(3).fill('provisional'))
-  const tooFew = 'of its trades, too few: export all of its trades'
-  expect(notices).toContain(
-    `part: provisional, because 20 of 20 trades match charting/part.csv, which covers 66.6 % ${tooFew}`,
-  )
-  expect(notices).toContain(
-    `most: provisional, because 29 of 29 trades match charting/most.csv, which covers 96.6 % ${tooFew}`,
-  )
-  expect(notices).toContain(
-    'few: provisional, because 1 of 1 trades match charting/few.csv, which covers 100 % of its trades; 30 trades are ' +
-      'needed, or 10 that are spread over a year',
-  )
-})
-
-test('a module is confirmed by an export of its version, and provisional again in a new one', () => {
-  expect(['oak', 'elm'].map(id => statuses.get(id))).toEqual(['confirmed', 'provisional'])
-  expect(notices).toContain(
-    'elm: provisional, because no export is of this version: export its trades as charting/elm.2.csv',
-  )
-})
+test.each(casesOf<[string, string, string, string | null]>`
+a ledger without an export -> provisional -> without -> ${null}
+a module without an export -> provisional -> fir -> ${null}
+reported returns -> not_applicable -> yew -> ${null}
+a ledger with an export that matches -> confirmed -> same -> 30 of 30 trades match charting/same.csv, ${WHOLE}
+a ledger with an export that does not -> diverged -> other -> 29 of 30 trades match charting/other.csv, ${WHOLE}; if the chart has daylight saving time, state its chart_zone in the catalogue
+a ledger with an export of a part of its trades -> provisional -> part -> 20 of 20 trades match charting/part.csv, which covers 66.6 % ${TOO_FEW}
+a ledger with an export of all but one -> provisional -> most -> 29 of 29 trades match charting/most.csv, which covers 96.6 % ${TOO_FEW}
+a ledger of few trades -> provisional -> few -> 1 of 1 trades match charting/few.csv, ${WHOLE}; 30 trades are needed, or 10 that are spread over a year
+a module with an export of its version -> confirmed -> oak -> ${null}
+a module with an export of an earlier version -> provisional -> elm -> no export is of this version: export its trades as charting/elm.2.csv`)(
+  'the cross-check of %s is %s, and a notice says why',
+  (_, status, id, why) => {
+    expect(statuses.get(id)).toBe(status)
+    if (why !== null) expect(notices).toContain(`${id}: ${status}, because ${why}`)
+  },
+)

@@ -4,6 +4,7 @@ import { type StrategyData, strategyOf, wordAt } from '#core/dataset/snapshot.ts
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { pagesOf } from '#test/support/browser/rendered-pages.ts'
 import { casesOf } from '#test/support/cases-of.ts'
+import { near } from '#test/support/near.ts'
 import {
   bookOf,
   csv,
@@ -86,31 +87,19 @@ test.each([
   expect([...of(id).trades.notional_return]).toEqual([expect.closeTo(0.2, 12)])
 })
 
-test('a ledger is refused above the risk at which its largest leverage reaches the cap', () => {
-  expect(of('by_leverage').refused_above_risk_pct).toBeCloseTo(0.6, 12) // 30 times as much
-})
-
-test('a trade without a known leverage is booked whole at its exit, and the history is marked as realised', () => {
-  expect(dailyOf('booked_whole')).toEqual(published([0, 0, 0.004, ...zeros(11)]))
-  expect(of('booked_whole')).toMatchObject({
-    marking: 'realised',
-    leverage_typical: null,
-    leverage_max: null,
-  })
-  expect([...of('booked_whole').trades.leverage]).toEqual([Number.NaN])
-})
-
-test('an open trade of a ledger is marked at each close, and is in no published ledger and no trade statistic', () => {
-  expect(dailyOf('still_open')).toEqual(published([...zeros(9), 1 / 9, ...zeros(4)]))
-  expect(of('still_open').trades.entry_time).toHaveLength(0)
-  expect(of('still_open').figures.values).toMatchObject({ trade_count: 0 })
-})
-
-test('an open trade of a ledger is in the exposure, which is taken to the end of the window', () => {
-  const { exposure } = of('still_open').figures.values.fund_dd as { exposure: Record<string, number> }
-  expect(exposure.time_in_market_pct).toBeCloseTo((100 * 5) / 14, 12)
-  expect(exposure).toMatchObject({ short_time_pct: 0, max_concurrent_positions: 1 })
-})
+// At a leverage of 0.5 the cap of 15 is reached at 30 times the base risk.
+test.each(casesOf<[string, string, number[], object]>`
+without a known leverage is booked whole at its exit, and its history is realised -> booked_whole -> ${[0, 0, 0.004, ...zeros(11)]} -> ${{ marking: 'realised', leverage_typical: null, leverage_max: null, trades: { leverage: Float64Array.of(Number.NaN) } }}
+with half the account is refused above the risk at which it reaches the cap -> by_leverage -> ${[0, 0, 0.05, 1.1 / 1.05 - 1, ...zeros(10)]} -> ${{ refused_above_risk_pct: 0.6 }}
+that is open is marked at each close, in the exposure to the end of the window, and in no published ledger and no trade statistic -> still_open -> ${[...zeros(9), 1 / 9, ...zeros(4)]} -> ${{ trades: { entry_time: new Float64Array(0) }, figures: { values: { trade_count: 0, fund_dd: { exposure: { time_in_market_pct: (100 * 5) / 14, short_time_pct: 0, max_concurrent_positions: 1 } } } } }}
+that ended before the inception is not published -> later -> ${[0, 0, 0, 0, 0.1, 0, 0, 0, 0]} -> ${{ window: { from: '2024-01-06', to: '2024-01-14' }, trades: { entry_time: Float64Array.of(Date.parse(at('01-10'))) }, figures: { values: { net_return_pct: 10 } } }}
+beside reported returns counts in the trade statistics alone if it ended in the window, and in the exposure if it did not -> elm -> ${[0.01, -0.02, 0.03, 0.01]} -> ${{ refused_above_risk_pct: null, trades: { account_return: Float64Array.of(0.05, -0.02) }, figures: { values: { trade_count: 2, win_rate_pct: 50, fund_dd: { exposure: { time_in_market_pct: 100, short_time_pct: 100 } } } } }}`)(
+  'a trade of a ledger %s',
+  (_, id, daily, data) => {
+    expect(dailyOf(id)).toEqual(published(daily))
+    expect(of(id)).toMatchObject(near(data, 1e-10) as object)
+  },
+)
 
 test('a sheet says since when a position is open at the end of the series, and nothing if none is', () => {
   const sheetOf = (id: string) => pagesOf(night.snapshot).get(`strategies/${id}/sheet.html`)!()
@@ -128,20 +117,6 @@ test('a sheet says since when a position is open at the end of the series, and n
     later: null,
     idle: null,
   })
-})
-
-test('the exposure of a reported history counts a trade of its ledger that is open at its end', () => {
-  const { exposure } = of('elm').figures.values.fund_dd as { exposure: Record<string, number> }
-  expect(exposure).toMatchObject({ time_in_market_pct: 100, short_time_pct: 100 })
-  expect(of('elm').figures.values.trade_count).toBe(2)
-  expect(of('elm').refused_above_risk_pct).toBeNull()
-})
-
-test('a ledger is marked from its inception on: what ended before is not published', () => {
-  const { window, trades, figures } = of('later')
-  expect(window).toEqual({ from: '2024-01-06', to: '2024-01-14' })
-  expect([...trades.entry_time]).toEqual([Date.parse(at('01-10'))])
-  expect(figures.values.net_return_pct).toBeCloseTo(10, 10)
 })
 
 test('a liquidated account loses all on that day and nothing after it; notices report that, and returns that end early', () => {
@@ -207,11 +182,6 @@ test('a ledger that states fees and funding is verified without a tolerance and 
   const gap = csv('t,rate', ...['01-01', '01-02', '01-13', '01-14', '01-15'].map(day => `${at(day)},0`))
   const night = await nightOf({ ...book('24h'), 'funding/BTCUSDT-PERP.csv': gap })
   expect(strategyOf(night.snapshot, 'ash')).toMatchObject({ ...verified, funding: 'historical' })
-})
-
-test('reported returns take from the ledger beside them the trade statistics alone, of trades that ended in the window', () => {
-  expect([...of('elm').trades.account_return]).toEqual([0.05, -0.02])
-  expect(of('elm').figures.values).toMatchObject({ trade_count: 2, win_rate_pct: 50 })
 })
 
 test('a reported return that loses everything ends the account', () => {

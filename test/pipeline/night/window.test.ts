@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import type { Bars } from '#core/replay/bars.ts'
 import { BookError } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -11,6 +11,7 @@ import {
   type WindowOptions,
   windowProblems,
 } from '#pipeline/night/data-window.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import { problemsIn } from '../book/book-folder.ts'
 import {
@@ -58,44 +59,70 @@ async function windowEnd(files: Readonly<Record<string, string>>, options: Parti
   return toIsoDate(lastDayOf(book, asked))
 }
 
-/** The problems with which a window is refused. */
-const refused = (...asked: Parameters<typeof windowEnd>) => problemsIn(windowEnd(...asked))
-
-test('the public window ends with the last day that is complete in every instrument that a strategy needs', async () => {
-  expect(await windowEnd(OF_ONE)).toBe('2024-01-10')
-  expect(await windowEnd(OF_BOTH, { nowMs: endOf(8) })).toBe('2024-01-08')
+const EMBARGO = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak], { embargo_days: 3 }) }
+const LATE = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([{ ...oak, inception: '2024-01-06' }]) }
+const FUNDING = 'funding/BTCUSDT-PERP.csv'
+const funded = (days: number) => ({
+  ...TWO_MARKETS,
+  [FUNDING]: dailyFunding(days),
+  'catalogue.yaml': catalogue([oak], {}, '24h'),
 })
+const EARLY = dailyFunding(10)
+  .replaceAll('T00:00:00Z', 'T00:00:00.004Z')
+  .replace('10T00:00:00.004Z', '10T00:00:00Z')
+const OLD = { nowMs: endOf(99) }
+const STALE = { ...OLD, allowStale: true }
+const HOURS_36 = 36 * HOUR_MS
 
-test('the public window ends with --as-of where that is earlier, and never after the data', async () => {
-  expect(await windowEnd(OF_ONE, { asOf: parseIsoDate('2024-01-05') })).toBe('2024-01-05')
-  expect(await windowEnd(OF_ONE, { asOf: FIRST_DAY + 10, nowMs: endOf(11) })).toBe('2024-01-10')
-})
+type Files = Readonly<Record<string, string>>
 
-test('the public window ends so many days earlier as the embargo has', async () => {
-  const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak], { embargo_days: 3 }) }
-  expect(await windowEnd(book)).toBe('2024-01-07')
-  expect(await windowEnd(book, { asOf: parseIsoDate('2024-01-05') })).toBe('2024-01-02')
-})
+test.each(casesOf<[string, Files, Partial<WindowOptions>, string]>`
+with the last day of the bars -> ${OF_ONE} -> ${{}} -> 2024-01-10
+with the last day that is complete in every instrument that a strategy needs -> ${OF_BOTH} -> ${{ nowMs: endOf(8) }} -> 2024-01-08
+with --as-of where that is earlier -> ${OF_ONE} -> ${{ asOf: FIRST_DAY + 4 }} -> 2024-01-05
+with the data where --as-of is later -> ${OF_ONE} -> ${{ asOf: FIRST_DAY + 10, nowMs: endOf(11) }} -> 2024-01-10
+so many days before the data as the embargo has -> ${EMBARGO} -> ${{}} -> 2024-01-07
+so many days before --as-of as the embargo has -> ${EMBARGO} -> ${{ asOf: FIRST_DAY + 4 }} -> 2024-01-02
+with the latest day that any returns report, 36 hours after it -> ${RETURNS} -> ${{ nowMs: endOf(3) + HOURS_36 }} -> 2024-01-03
+with older returns where that was allowed -> ${RETURNS} -> ${STALE} -> 2024-01-03
+with older returns where the past is built -> ${RETURNS} -> ${{ ...OLD, asOf: FIRST_DAY + 3 }} -> 2024-01-03
+with bars of exactly 36 hours -> ${OF_ONE} -> ${{ nowMs: endOf(10) + HOURS_36 }} -> 2024-01-10
+with older bars where that was allowed -> ${OF_ONE} -> ${STALE} -> 2024-01-10
+with older bars where the past is built -> ${OF_ONE} -> ${{ ...OLD, asOf: FIRST_DAY + 9 }} -> 2024-01-10
+before --as-of where the bars end long before and that was allowed -> ${OF_ONE} -> ${{ ...STALE, asOf: FIRST_DAY + 11 }} -> 2024-01-10
+on the day of an inception -> ${LATE} -> ${{ asOf: FIRST_DAY + 5 }} -> 2024-01-06
+with the bars where funding is as long -> ${funded(10)} -> ${{}} -> 2024-01-10
+with the bars where funding is longer -> ${funded(12)} -> ${{ nowMs: endOf(12), allowStale: true }} -> 2024-01-10
+with the last day whose payments of funding are all there -> ${funded(9)} -> ${{}} -> 2024-01-09
+with funding that was cut off long ago where that was allowed -> ${funded(8)} -> ${{ allowStale: true }} -> 2024-01-08
+with funding that was cut off long ago where the past is built -> ${funded(8)} -> ${{ asOf: FIRST_DAY + 7 }} -> 2024-01-08
+with the bars where the funding of an instrument that nobody trades is short -> ${{ ...funded(10), 'funding/ETHUSDT-PERP.csv': dailyFunding(1) }} -> ${{}} -> 2024-01-10
+with the bars where a feed of funding is a little late -> ${{ ...funded(10), [FUNDING]: EARLY }} -> ${{}} -> 2024-01-10`)(
+  'the public window ends %s',
+  async (_, files, options, last) => {
+    expect(await windowEnd(files, options)).toBe(last)
+  },
+)
 
-test('the public window of a book of returns alone ends with the latest day that any reports, which may be over for 36 hours', async () => {
-  expect(await windowEnd(RETURNS, { nowMs: endOf(3) + 36 * HOUR_MS })).toBe('2024-01-03')
-  expect(await refused(RETURNS, { nowMs: endOf(3) + 36 * HOUR_MS + 1 })).toEqual([
-    'returns/ash.csv: the newest reported day ends at 2024-01-04T00:00:00Z, more than 36 hours ago: bring newer ' +
-      'returns, or build the past with --as-of DATE, or accept them with --allow-stale',
-  ])
-  expect(await windowEnd(RETURNS, { nowMs: endOf(99), allowStale: true })).toBe('2024-01-03')
-  expect(await windowEnd(RETURNS, { nowMs: endOf(99), asOf: FIRST_DAY + 3 })).toBe('2024-01-03')
-})
+const WAYS_OUT = ', or build the past with --as-of DATE, or accept them with --allow-stale'
+const ENDS = 'bars/BTCUSDT-PERP/1d.csv: the newest bar ends at 2024-01-11T00:00:00Z, more than 36 hours'
+const OLD_BARS = `${ENDS} ago: bring newer bars${WAYS_OUT}`
 
-test('the public window of the past is refused where the data end more than 36 hours before it does', async () => {
-  const past = { nowMs: endOf(99), asOf: FIRST_DAY + 11 }
-  expect(await refused(OF_ONE, past)).toEqual([
-    'bars/BTCUSDT-PERP/1d.csv: the newest bar ends at 2024-01-11T00:00:00Z, more than 36 hours before the end of ' +
-      '2024-01-12: bring newer bars, or give an earlier --as-of, or accept them with --allow-stale',
-  ])
-  expect(await windowEnd(OF_ONE, { ...past, allowStale: true })).toBe('2024-01-10')
-  expect(await refused(RETURNS, { nowMs: endOf(99), asOf: FIRST_DAY + 4 })).toHaveLength(1)
-})
+test.each(casesOf<[string, Files, Partial<WindowOptions>, (string | RegExp)[]]>`
+where bars are older than 36 hours -> ${OF_ONE} -> ${{ nowMs: endOf(10) + HOURS_36 + 1 }} -> ${[OLD_BARS]}
+where bars of two instruments are -> ${OF_BOTH} -> ${{ nowMs: endOf(12) }} -> ${[OLD_BARS, /^bars\/ETHUSDT-PERP\/1d\.csv: the newest bar ends at 2024-01-09T00:00:00Z/]}
+where returns are -> ${RETURNS} -> ${{ nowMs: endOf(3) + HOURS_36 + 1 }} -> ${[`returns/ash.csv: the newest reported day ends at 2024-01-04T00:00:00Z, more than 36 hours ago: bring newer returns${WAYS_OUT}`]}
+where funding is -> ${funded(8)} -> ${{}} -> ${[`${FUNDING}: the newest payment is of 2024-01-08T00:00:00Z, and the next one was due at 2024-01-09T00:00:00Z, more than 36 hours ago: bring newer funding${WAYS_OUT}`]}
+where the past ends more than 36 hours after the bars -> ${OF_ONE} -> ${{ ...OLD, asOf: FIRST_DAY + 11 }} -> ${[`${ENDS} before the end of 2024-01-12: bring newer bars, or give an earlier --as-of, or accept them with --allow-stale`]}
+where the past ends more than 36 hours after the returns -> ${RETURNS} -> ${{ ...OLD, asOf: FIRST_DAY + 4 }} -> ${[/^returns\/ash\.csv: .* before the end of 2024-01-05: /]}
+where it ends before the bars begin -> ${OF_ONE} -> ${{ asOf: FIRST_DAY - 1 }} -> ${[/^bars\/BTCUSDT-PERP\/1d\.csv: the bars begin at 2024-01-01T00:00:00Z and cover no whole day up to .* 2023-12-31/]}
+where it ends before an inception -> ${LATE} -> ${{ asOf: FIRST_DAY + 4 }} -> ${[/^catalogue\.yaml:1:\d+: oak: its series begins on 2024-01-06, after the last public day 2024-01-05/]}`)(
+  'the public window is refused by the name of each file and with the ways out %s',
+  async (_, files, options, refusals) => {
+    const expected = refusals.map(each => (typeof each === 'string' ? each : expect.stringMatching(each)))
+    expect(await problemsIn(windowEnd(files, options))).toEqual(expected)
+  },
+)
 
 test('the public window of a day that is not over is refused, whatever else was allowed', async () => {
   const sentence =
@@ -105,71 +132,6 @@ test('the public window of a day that is not over is refused, whatever else was 
     const early = windowEnd(OF_ONE, { asOf: FIRST_DAY + 10, nowMs: endOf(11) - 1000, allowStale })
     await expect(early).rejects.toThrow(sentence)
   }
-})
-
-test('the public window that ends before an inception is refused at the inception', async () => {
-  const late = { ...oak, inception: '2024-01-06' }
-  const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([late]) }
-  expect(await refused(book, { asOf: FIRST_DAY + 4 })).toEqual([
-    expect.stringMatching(
-      /^catalogue\.yaml:1:\d+: oak: its series begins on 2024-01-06, after the last public day 2024-01-05/,
-    ),
-  ])
-  expect(await windowEnd(book, { asOf: FIRST_DAY + 5 })).toBe('2024-01-06')
-})
-
-test('the public window is refused where bars are older than 36 hours, naming each file and both ways out', async () => {
-  expect(await refused(OF_BOTH, { nowMs: endOf(12) })).toEqual([
-    'bars/BTCUSDT-PERP/1d.csv: the newest bar ends at 2024-01-11T00:00:00Z, more than 36 hours ago: bring newer ' +
-      'bars, or build the past with --as-of DATE, or accept them with --allow-stale',
-    expect.stringMatching(/^bars\/ETHUSDT-PERP\/1d\.csv: the newest bar ends at 2024-01-09T00:00:00Z/),
-  ])
-})
-
-test('the public window accepts bars of exactly 36 hours, and older ones where that was allowed or the past is built', async () => {
-  expect(await windowEnd(OF_ONE, { nowMs: endOf(10) + 36 * HOUR_MS })).toBe('2024-01-10')
-  expect(await refused(OF_ONE, { nowMs: endOf(10) + 36 * HOUR_MS + 1 })).toHaveLength(1)
-  expect(await windowEnd(OF_ONE, { nowMs: endOf(99), allowStale: true })).toBe('2024-01-10')
-  expect(await windowEnd(OF_ONE, { nowMs: endOf(99), asOf: parseIsoDate('2024-01-10') })).toBe('2024-01-10')
-})
-
-test('the public window that ends before the bars begin is refused, naming the file', async () => {
-  expect(await refused(OF_ONE, { asOf: parseIsoDate('2023-12-31') })).toEqual([
-    expect.stringMatching(
-      /^bars\/BTCUSDT-PERP\/1d\.csv: the bars begin at 2024-01-01T00:00:00Z and cover no whole day up to .* 2023-12-31/,
-    ),
-  ])
-})
-
-const FUNDING = 'funding/BTCUSDT-PERP.csv'
-const book = (days: number) => ({
-  ...TWO_MARKETS,
-  [FUNDING]: dailyFunding(days),
-  'catalogue.yaml': catalogue([oak], {}, '24h'),
-})
-
-test('the public window ends with the last day whose payments of funding are all there', async () => {
-  expect(await windowEnd(book(10))).toBe('2024-01-10')
-  expect(await windowEnd(book(9))).toBe('2024-01-09')
-  expect(await windowEnd(book(12), { nowMs: endOf(12), allowStale: true })).toBe('2024-01-10')
-})
-
-test('a feed of funding that is cut off more than 36 hours ago is refused, naming both ways out', async () => {
-  expect(await refused(book(8), { nowMs: endOf(10) })).toEqual([
-    `${FUNDING}: the newest payment is of 2024-01-08T00:00:00Z, and the next one was due at 2024-01-09T00:00:00Z, ` +
-      'more than 36 hours ago: bring newer funding, or build the past with --as-of DATE, or accept them with ' +
-      '--allow-stale',
-  ])
-  expect(await windowEnd(book(8), { nowMs: endOf(10), allowStale: true })).toBe('2024-01-08')
-  expect(await windowEnd(book(8), { nowMs: endOf(10), asOf: FIRST_DAY + 7 })).toBe('2024-01-08')
-})
-
-test('payments of an instrument that nobody trades, or a feed that is a little late, do not end the public window', async () => {
-  expect(await windowEnd({ ...book(10), 'funding/ETHUSDT-PERP.csv': dailyFunding(1) })).toBe('2024-01-10')
-  const early = dailyFunding(10)
-    .replaceAll('T00:00:00Z', 'T00:00:00.004Z')
-    .replace('10T00:00:00.004Z', '10T00:00:00Z')
-  expect(await windowEnd({ ...book(10), [FUNDING]: early })).toBe('2024-01-10')
 })
 
 const fourHours = (count: number): Bars => {

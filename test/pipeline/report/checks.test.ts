@@ -12,6 +12,7 @@ import { acceptedFindings, reportData } from '#pipeline/report/data-report.ts'
 import { checkReturns } from '#pipeline/report/return-checks.ts'
 import { checkTrades } from '#pipeline/report/trade-checks.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { readBars } from '../../core/replay/real-bars.ts'
 import { sharedData } from '../../support/shared-data.ts'
 import { catalogueWith, GOOD, readChanged } from '../book/book-folder.ts'
@@ -55,10 +56,6 @@ const without = (bars: Bars, from: number, count: number): Bars => {
   return { timeframeMs, t: cut(t), o: cut(o), h: cut(h), l: cut(l), c: cut(c), v: cut(v) }
 }
 
-test('sound bars give no finding in the data report', () => {
-  expect(found(walk(2000))).toEqual([])
-})
-
 const PRICES = ['o', 'h', 'l', 'c'] as const
 
 /** Multiplies prices of the bars from one on up to another; of one bar if none is given. */
@@ -82,48 +79,42 @@ function withoutWicks({ o, h, l, c }: Bars): void {
   l.set(o.map((open, i) => Math.min(open, c[i]!)))
 }
 
-test.each<[string, (bars: Bars) => unknown, readonly string[]]>([
-  ['ten times the price in the first one', times(10, 0), ['serious jump 1 1']],
-  ['ten times the price in one among others', times(10, 200), ['serious spike 200 1']],
-  ['ten times the price in the last one', times(10, 399), ['serious spike 399 1']],
-  ['a high ten times off', times(10, 200, 201, ['h']), ['serious spike 200 1']],
-  ['a low ten times off', times(0.1, 200, 201, ['l']), ['serious spike 200 1']],
-  ['a close ten times off', times(10, 200, 201, ['h', 'c']), ['serious spike 200 1']],
-  ['another unit from a day on', times(1000, 200, 400), ['serious jump 200 1']],
-  ['a fall by half that is not taken back', fallByHalf, []],
-  ['a price that stands still for two days', still(12), ['serious flat_run 200 12']],
-  ['a price that stands still for some hours', still(4), []],
-  [
-    'a price that moves without volume for two days',
-    ({ v }) => v.fill(0, 200, 212),
-    ['note no_volume 200 12', 'serious zero_volume 200 12'],
-  ],
-  ['a volume that is always 0', ({ v }) => v.fill(0), ['note no_volume 0 400']],
-  [
-    'bars that were copied forward',
-    ({ o, h, l, c, v }) => [o, h, l, c, v].map(column => column.fill(column[200]!, 201, 204)),
-    ['serious copied_bars 201 3'],
-  ],
-  ['no price outside of open and close', withoutWicks, ['serious no_wicks 0 400']],
-])('the data report has the findings that belong to bars with %s', (_, change, findings) => {
-  expect(found(changed(change)).map(each => each.join(' '))).toEqual(findings)
-})
+const copied = ({ o, h, l, c, v }: Bars) => [o, h, l, c, v].map(column => column.fill(column[200]!, 201, 204))
 
-test('thirty missing bars are serious, whether in one gap or in many, and a short outage is a note', () => {
-  expect(found(without(walk(400), 200, 30))).toEqual([['serious', 'gap', 200, 30]])
-  let bars = walk(400)
-  for (let i = 0; i < 30; i++) bars = without(bars, 10 + i * 10, 1)
-  expect(found(bars)).toEqual([['serious', 'gaps', 10, 30]])
-  expect(found(without(walk(400), 200, 3))).toEqual([['note', 'gaps', 200, 3]])
-})
+/** The walk without some bars at each of these places. */
+const lacking = (count: number, ...places: readonly number[]): Bars =>
+  places.reduce((bars, from) => without(bars, from, count), walk(400))
+const MANY = Array.from({ length: 30 }, (_, i) => 10 + i * 10)
+const TWO_DAYS = FROM + 2 * DAY_MS
 
-test('a bar of the future is blocking, and so is a running bar that would end the last day', () => {
-  const bars = walk(12) // two days
-  expect(found(bars, FROM + DAY_MS)).toEqual([['blocking', 'future_bars', 7, 5]])
-  expect(found(bars, FROM + 2 * DAY_MS - 1)).toEqual([['blocking', 'unfinished_bar', 11, 1]])
-  expect(found(walk(11), FROM + 2 * DAY_MS - HOURS_4 - 1)).toEqual([['note', 'unfinished_bar', 10, 1]])
-  expect(found(bars, FROM + 2 * DAY_MS)).toEqual([])
-})
+test.each(casesOf<[string, Bars, string[], number?]>`
+nothing wrong -> ${walk(2000)} -> ${[]}
+ten times the price in the first one -> ${changed(times(10, 0))} -> ${['serious jump 1 1']}
+ten times the price in one among others -> ${changed(times(10, 200))} -> ${['serious spike 200 1']}
+ten times the price in the last one -> ${changed(times(10, 399))} -> ${['serious spike 399 1']}
+a high ten times off -> ${changed(times(10, 200, 201, ['h']))} -> ${['serious spike 200 1']}
+a low ten times off -> ${changed(times(0.1, 200, 201, ['l']))} -> ${['serious spike 200 1']}
+a close ten times off -> ${changed(times(10, 200, 201, ['h', 'c']))} -> ${['serious spike 200 1']}
+another unit from a day on -> ${changed(times(1000, 200, 400))} -> ${['serious jump 200 1']}
+a fall by half that is not taken back -> ${changed(fallByHalf)} -> ${[]}
+a price that stands still for two days -> ${changed(still(12))} -> ${['serious flat_run 200 12']}
+a price that stands still for some hours -> ${changed(still(4))} -> ${[]}
+a price that moves without volume for two days -> ${changed(({ v }) => v.fill(0, 200, 212))} -> ${['note no_volume 200 12', 'serious zero_volume 200 12']}
+a volume that is always 0 -> ${changed(({ v }) => v.fill(0))} -> ${['note no_volume 0 400']}
+copies of one that were carried forward -> ${changed(copied)} -> ${['serious copied_bars 201 3']}
+no price outside of open and close -> ${changed(withoutWicks)} -> ${['serious no_wicks 0 400']}
+a gap of thirty bars -> ${lacking(30, 200)} -> ${['serious gap 200 30']}
+thirty gaps of a bar -> ${lacking(1, ...MANY)} -> ${['serious gaps 10 30']}
+a short outage -> ${lacking(3, 200)} -> ${['note gaps 200 3']}
+bars of the future -> ${walk(12)} -> ${['blocking future_bars 7 5']} -> ${FROM + DAY_MS}
+a running bar that would end the last day -> ${walk(12)} -> ${['blocking unfinished_bar 11 1']} -> ${TWO_DAYS - 1}
+a running bar that would end no day -> ${walk(11)} -> ${['note unfinished_bar 10 1']} -> ${TWO_DAYS - HOURS_4 - 1}
+a last bar that has just ended -> ${walk(12)} -> ${[]} -> ${TWO_DAYS}`)(
+  'the data report has the findings that belong to bars with %s',
+  (_, bars, findings, nowMs) => {
+    expect(found(bars, nowMs).map(each => each.join(' '))).toEqual(findings)
+  },
+)
 
 test('interpolated bars that are rounded to the tick are serious', () => {
   const bars = changed(({ o, h, l, c }) => {

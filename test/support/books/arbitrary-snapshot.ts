@@ -17,11 +17,10 @@ const aReturn = fc.oneof(
 )
 const aFatalReturn = fc.constantFrom(-0.3, -0.7, -1)
 
-const returns = (fatal: boolean): fc.Arbitrary<number[]> =>
-  fc.array(
-    fatal ? fc.oneof({ weight: 60, arbitrary: aReturn }, { weight: 1, arbitrary: aFatalReturn }) : aReturn,
-    { minLength: 1, maxLength: 90 },
-  )
+const returns = fc.array(
+  fc.oneof({ weight: 60, arbitrary: aReturn }, { weight: 1, arbitrary: aFatalReturn }),
+  { minLength: 1, maxLength: 90 },
+)
 
 const maybe = (arbitrary: fc.Arbitrary<number>): fc.Arbitrary<number> =>
   fc.oneof(arbitrary, fc.constant(Number.NaN))
@@ -64,34 +63,29 @@ const SEALS: SealsRecord = {
   ...{ newest: null, gaps: [], lost: [], skipped: [], stamped_by: null, absent: [], origins: [] },
 }
 
-const aStrategy = (fatal: boolean): fc.Arbitrary<Omit<HandStrategy, 'id'>> =>
-  fc
-    .record({
-      name: fc.string({ unit: 'binary', maxLength: 12 }),
-      blurb: fc.option(fc.string({ unit: 'grapheme', maxLength: 12 }), { nil: null }),
-      first: fc.nat(40).map(offset => toIsoDate(FIRST_DAY + offset)),
-      base_risk_pct: fc.constantFrom(0.02, 0.03, 0.05),
-      tick_size: fc.constantFrom(0.1, 0.25, 1),
-      leverage_typical: fc.option(fc.double({ min: 0.1, max: 15, noNaN: true }), { nil: null }),
-      returns: returns(fatal),
-      trades: fc.array(aTrade, { maxLength: 6 }),
-      isLive: fc.boolean(),
-    })
-    .map(({ isLive, ...strategy }) => ({ ...strategy, live: isLive ? liveOf(strategy) : null }))
+const aStrategy: fc.Arbitrary<Omit<HandStrategy, 'id'>> = fc
+  .record({
+    name: fc.string({ unit: 'binary', maxLength: 12 }),
+    blurb: fc.option(fc.string({ unit: 'grapheme', maxLength: 12 }), { nil: null }),
+    first: fc.nat(40).map(offset => toIsoDate(FIRST_DAY + offset)),
+    base_risk_pct: fc.constantFrom(0.02, 0.03, 0.05),
+    tick_size: fc.constantFrom(0.1, 0.25, 1),
+    leverage_typical: fc.option(fc.double({ min: 0.1, max: 15, noNaN: true }), { nil: null }),
+    returns,
+    trades: fc.array(aTrade, { maxLength: 6 }),
+    isLive: fc.boolean(),
+  })
+  .map(({ isLive, ...strategy }) => ({ ...strategy, live: isLive ? liveOf(strategy) : null }))
 
-const snapshots = (fatal: boolean): fc.Arbitrary<Snapshot> =>
-  fc.array(aStrategy(fatal), { minLength: 1, maxLength: 4 }).map(strategies =>
+/** Datasets of one to four strategies `s0`, `s1`, ... with different starts, lengths and base risks. */
+export const anySnapshot: fc.Arbitrary<Snapshot> = fc
+  .array(aStrategy, { minLength: 1, maxLength: 4 })
+  .map(strategies =>
     handSnapshot(
       strategies.map((strategy, i) => ({ id: `s${i}`, ...strategy })),
       { seals: SEALS },
     ),
   )
-
-/** Datasets of one to four strategies `s0`, `s1`, ... with different starts, lengths and base risks. */
-export const anySnapshot = snapshots(true)
-
-/** The same without a day that the cap of the risk level would make the last. */
-export const survivingSnapshot = snapshots(false)
 
 /** Risk levels from far below base to above the cap of 0.1. */
 export const anyRisk = fc.double({ min: 1e-4, max: 0.2, noNaN: true })

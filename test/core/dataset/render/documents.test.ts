@@ -25,6 +25,7 @@ import {
 } from '#core/dataset/render/text-writer.ts'
 import { seriesTable } from '#core/dataset/resources/returns.ts'
 import type { Series } from '#core/figures/series.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
 
 const toCsv = (table: Table): Uint8Array => writeWhole(csvWriting(table))
@@ -49,23 +50,17 @@ test('plain values are written in JSON as JSON.stringify writes them', () => {
   })
 })
 
-test('JSON has 0 for minus zero and leaves an undefined field out', () => {
-  expect(text(renderJson({ a: -0, b: undefined }))).toBe('{"a":0}')
-})
+const NESTED: Table = { ...table, columns: table.columns.slice(0, 3), nest: 'rets' }
 
-test('a table in JSON is an array of objects; a cell that does not exist has no key', () => {
-  expect(text(renderJson(table))).toBe(
-    '[{"t":"1970-01-04","alder":0.3,"side":"long","count":0},' +
-      '{"t":"1970-01-11","alder":-0.0000001,"birch":2,"side":"long","count":1}]',
-  )
-})
-
-test('a nested table in JSON keeps its first column outside', () => {
-  const nested: Table = { ...table, columns: table.columns.slice(0, 3), nest: 'rets' }
-  expect(text(renderJson(nested))).toBe(
-    '[{"t":"1970-01-04","rets":{"alder":0.3}},{"t":"1970-01-11","rets":{"alder":-0.0000001,"birch":2}}]',
-  )
-})
+test.each(casesOf<[string, Json, string]>`
+0 for minus zero, and no field for an undefined one -> ${{ a: -0, b: undefined }} -> {"a":0}
+a table as a list of objects, in which a cell that does not exist has no key -> ${table} -> [{"t":"1970-01-04","alder":0.3,"side":"long","count":0},{"t":"1970-01-11","alder":-0.0000001,"birch":2,"side":"long","count":1}]
+a nested table with its first column outside -> ${NESTED} -> [{"t":"1970-01-04","rets":{"alder":0.3}},{"t":"1970-01-11","rets":{"alder":-0.0000001,"birch":2}}]`)(
+  'a document in JSON has %s',
+  (_, value, json) => {
+    expect(text(renderJson(value))).toBe(json)
+  },
+)
 
 test('CSV is RFC 4180: a header, CRLF, empty cells, no exponents, no byte order mark', () => {
   expect(text(toCsv(table))).toBe(
