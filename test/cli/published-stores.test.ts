@@ -108,15 +108,13 @@ const listed = async () => {
     .map(({ version }) => version)
 }
 
+const FOUND = { versions: [BEFORE], unfinished: [] }
+
 test('prune without --yes names what it would remove, and removes nothing', async () => {
   const exit = await prune()
   expect(exit).toMatchObject({ code: 0, out: `would remove ${BEFORE}\n` })
   expect(exit.err).toContain('--yes')
-  expect(JSON.parse((await prune('--json')).out)).toEqual({
-    versions: [BEFORE],
-    unfinished: [],
-    are_removed: false,
-  })
+  expect(JSON.parse((await prune('--json')).out)).toEqual({ ...FOUND, are_removed: false })
   expect(await listed()).toEqual([HAND_VERSION, BEFORE])
 })
 
@@ -124,11 +122,7 @@ test('prune with --yes removes what it named before, and then finds nothing', as
   const copy = storeArgs(await copyStores(published))
   const forPeople = await inWorld('prune', '--yes', '--keep-days', '0', ...copy)
   expect(forPeople).toMatchObject({ code: 0, out: `removed ${BEFORE}\n` })
-  expect(JSON.parse((await prune('--yes', '--json')).out)).toEqual({
-    versions: [BEFORE],
-    unfinished: [],
-    are_removed: true,
-  })
+  expect(JSON.parse((await prune('--yes', '--json')).out)).toEqual({ ...FOUND, are_removed: true })
   expect(await listed()).toEqual([HAND_VERSION])
   expect(await prune()).toMatchObject({ code: 0, out: 'nothing to remove\n', err: '' })
 })
