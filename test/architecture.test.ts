@@ -6,7 +6,6 @@ import { expect, test } from 'vitest'
 import {
   brokenRules,
   forbiddenImports,
-  importCycle,
   ownWays,
   type Source,
   specifiersOf,
@@ -40,10 +39,6 @@ test('the rules of the code see every room of the product', () => {
 
 test('the product imports in one direction, between rooms and inside the core', () => {
   expect(SOURCES.flatMap(forbiddenImports)).toEqual([])
-})
-
-test('the product has no cycle of imports', () => {
-  expect(importCycle(SOURCES)).toBeNull()
 })
 
 test('the product reads clock, random numbers and environment in entry files only, uses the console in the command line only, and keeps files short', () => {
@@ -111,11 +106,8 @@ test.each([
   ['core/x.ts', 'setTimeout(run, 5)'],
   ['core/x.ts', 'globalThis.seen = true'],
   ['api/x.ts', "console.log('here')"],
-  ['api/x.ts', 'export default app'],
   ['api/x.ts', "export * from './a.ts'"],
   ['api/x.ts', "export { a } from './a.ts'"],
-  ['api/x.ts', 'function parse(value: any) {}'],
-  ['api/x.ts', 'type Parse = (text: string) => any'],
 ])('the rules refuse in %s the line: %s', (path, line) => {
   expect(brokenRules({ path, text: `const a = 1\n${line}\n` })[0]).toContain(`${path}:2: `)
 })
@@ -126,7 +118,6 @@ test('a comment, a date that is given and an entry file break no rule', () => {
     '/**\n * process.env is read elsewhere\n */',
     'const day = new Date(ms) // not Math.random()',
     "const about = 'https://example.org/any'",
-    'const company = anything',
   ]
   expect(brokenRules({ path: 'core/x.ts', text: fine.join('\n') })).toEqual([])
   expect(
@@ -143,14 +134,6 @@ test('the rules refuse an exported function of the figures without a docstring',
   const text =
     '/** Half. */\nexport const half = (x) => x / 2\n\n// Twice.\nexport function twice(x) {}\n\nexport const YEAR = 365'
   expect(undocumented({ path: 'core/figures/x.ts', text })).toEqual(['twice'])
-})
-
-test('the rules refuse a cycle of imports and name it', () => {
-  const file = (path: string, other: string) => ({ path, text: `import { a } from './${other}'\n` })
-  expect(importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts'), file('api/c.ts', 'b.ts')])).toEqual(
-    ['api/b.ts', 'api/c.ts', 'api/b.ts'],
-  )
-  expect(importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts')])).toBeNull()
 })
 
 test.each([

@@ -12,7 +12,7 @@ import { toCompactInstant } from '#core/calendar.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { sealKey } from '#core/contract/seals.ts'
 import { casesOf } from '#test/support/cases-of.ts'
-import { lastingFolder, temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
 import type { Stores } from '../support/books/publish-book.ts'
 import { publishSigned } from '../support/history/signed-service.ts'
@@ -26,13 +26,14 @@ const NOW_MS = Date.parse('2024-06-02T06:00:00Z')
 
 let published: Stores
 beforeAll(async () => {
-  const folder = join(await lastingFolder(), 'store')
-  published = await publishSigned(folder, null, () => Date.parse(HAND_VERSION))
+  published = await publishSigned(null, () => Date.parse(HAND_VERSION))
 })
 
 let stores: Stores
 let dataFolder: string
+let nowMs: number
 beforeEach(async () => {
+  nowMs = NOW_MS
   stores = await copyStores(published)
   dataFolder = await temporaryFolder()
 })
@@ -40,7 +41,7 @@ beforeEach(async () => {
 type Finding = { check: string; state: string; says: string; fix: string | null }
 
 /** Runs the command with ports that are free. */
-async function doctor(env: NodeJS.ProcessEnv = {}, { args = [] as string[], nowMs = NOW_MS } = {}) {
+async function doctor(env: NodeJS.ProcessEnv = {}, ...args: readonly string[]) {
   const ports = { HISTORY_PORT: '0', SIGNALS_PORT: '0', OPERATOR_PORT: '0', ADMIN_PORT: '0' }
   const { url, privateUrl } = stores
   const exit = await run(['doctor', '--json', ...args], {
@@ -76,7 +77,7 @@ test('doctor prints all settings for people, and no secret', async () => {
 })
 
 test('doctor --read-only writes nothing to the stores', async () => {
-  const { of } = await doctor({}, { args: ['--read-only'] })
+  const { of } = await doctor({}, '--read-only')
   expect(of('public store').says).toMatch(/can be read$/)
 })
 
@@ -112,6 +113,10 @@ test('doctor reports a settings file with a secret that others can read', async 
   expect((await doctor()).of('settings')).toMatchObject({ state: 'ok' })
 })
 
+const passDays = (days: number): void => {
+  nowMs += days * 86_400_000
+}
+
 const version = toCompactInstant(HAND_VERSION)
 
 async function refusedCertificate() {
@@ -139,6 +144,7 @@ const killed = { pid: 1, host: 'x', started: '2024-06-01T00:15:00Z', heartbeat_m
 
 /** What is done, the finding with its check and its state, and the variables that it needs, if any. */
 const FAULTS = casesOf<[string, RegExp, (() => Promise<NodeJS.ProcessEnv>) | (() => Promise<void>)]>`
+a log that expired -> ${/^warning of pointer log: .*highwater refresh/} -> ${async () => passDays(400)}
 a store that does not exist yet -> ${/^warning of public store: .*does not exist yet; publish the first version: `highwater build/} -> ${noStores}
 a store without a version -> ${/^warning of pointer log: nothing is published; /} -> ${noStores}
 stores that overlap -> ${/^problem of stores apart: .*overlap/} -> ${async () => ({ PRIVATE_STORE_URL: `${stores.url}/private` })}
@@ -185,16 +191,9 @@ test('doctor reports buckets in which a key can be created twice, with the fix',
   expect(code).toBe(2)
 })
 
-test('doctor warns of an expired log and names refresh', async () => {
-  const { of } = await doctor({}, { nowMs: NOW_MS + 400 * 86_400_000 })
-  expect(of('pointer log')).toMatchObject({
-    state: 'warning',
-    fix: expect.stringContaining('highwater refresh'),
-  })
-})
-
 test('doctor reports a clock that is before the newest entry of the log, and nothing that follows from it', async () => {
-  const { code, of, findings } = await doctor({}, { nowMs: NOW_MS - 400 * 86_400_000 })
+  passDays(-400)
+  const { code, of, findings } = await doctor()
   expect(of('clock')).toMatchObject({ state: 'problem' })
   expect(findings.filter(({ state }) => state !== 'ok' && state !== 'skipped')).toHaveLength(1)
   expect(code).toBe(2)
@@ -216,10 +215,12 @@ test.each([
 test('doctor finds a damaged file of the served version within as many days as it has samples, and names verify-store', async () => {
   const files = await readdir(inStore('v1/snapshots'), { recursive: true })
   await writeFile(inStore(`v1/snapshots/${files.find(name => name.endsWith('.csv'))}`), 'damaged')
-  const lookOn = async (day: number) =>
-    (await doctor({}, { nowMs: NOW_MS + day * 86_400_000 })).of('served files')
-  let found = await lookOn(0)
-  for (let day = 1; day < 30 && found.state !== 'problem'; day++) found = await lookOn(day)
+  const look = async () => (await doctor()).of('served files')
+  let found = await look()
+  for (let day = 1; day < 30 && found.state !== 'problem'; day++) {
+    passDays(1)
+    found = await look()
+  }
   expect(found).toMatchObject({
     state: 'problem',
     says: expect.stringContaining('is altered'),

@@ -1,15 +1,12 @@
-// What reaches the tier through Varnish and nginx: a day's traffic, the API reference, the files of a bucket, and outages.
+// What reaches the tier through Varnish and nginx: a day's traffic, published files, and outages.
 import { beforeAll, expect, inject, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { openStore } from '#storage/open-store.ts'
-import { publishReturns } from '#test/static-build/hand-order.ts'
 import type { Layer } from '../../deploy/layers.ts'
-import { HAND_VERSION } from '../support/books/hand-snapshot.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
-import { startServing } from '../support/history/history-process.ts'
 import { shared } from '../support/runner/shared.ts'
 import {
   ALLOWED_ORIGIN,
@@ -23,7 +20,6 @@ import {
   type WatchedTier,
   watchTier,
 } from '../support/servers/cdn.ts'
-import { newS3Stores } from '../support/stores/s3-stores.ts'
 import { manifestOf } from '../support/stores/stored-bytes.ts'
 
 let direct: string
@@ -135,23 +131,16 @@ async function expectKept(
   expect(asked.length).toBe(addresses.length * CODINGS.length)
 }
 
-test('each published file of a bucket comes from the tier once in every coding, and unchanged', async () => {
-  const stores = await newS3Stores()
-  const [store, privateStore] = [
-    await openStore(stores.url, stores.s3),
-    await openStore(stores.privateUrl, stores.s3),
-  ]
-  const returns = Array.from({ length: 200 }, (_, i) => (i % 7) / 500 - 0.005)
-  await publishReturns({ store, privateStore }, HAND_VERSION, returns)
-  const service = await startServing(stores)
-  const watched = await watchTier(addressOf(service.url))
-  const alone = await startEdge(await siteOf(watched, { nginx: watched })) // no nginx: it serves folders
-  const { artifacts } = await manifestOf(store, HAND_VERSION)
+test('each published file of a strategy and of the book comes from a tier without nginx once in every coding, and unchanged', async () => {
+  const watched = await watchTier(addressOf(direct))
+  const alone = await startEdge(await siteOf(watched, { nginx: watched }))
+  const { artifacts } = await manifestOf(await openStore(inject('tinyStore').url), TINY_VERSION)
   const addresses = artifacts.flatMap(({ url }) => {
+    if (/\/strategies\/(?!ash)/.test(url)) return []
     const isFile = /\.(html|js|css|svg|png)$/.test(url) // its own address leads to the version
-    return isFile ? [pinnedPath(HAND_VERSION, url)] : [url, pinnedPath(HAND_VERSION, url)]
+    return isFile ? [pinnedPath(TINY_VERSION, url)] : [url, pinnedPath(TINY_VERSION, url)]
   })
-  await expectKept(addresses, service.url, alone, watched)
+  await expectKept(addresses, direct, alone, watched)
 })
 
 /** An answer that may be given past its time while a new one is fetched, and one that may only stand in for it. */

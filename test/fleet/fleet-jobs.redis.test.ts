@@ -8,7 +8,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { atEnd } from '#test/support/ends.ts'
 import { redis, server, useRedis } from '../support/signals/test-redis.ts'
-import { CODE, expectUnpublished, IDS, RUN, useFleet } from './fleet-scene.ts'
+import { asking, CODE, expectUnpublished, IDS, RUN, useFleet } from './fleet-scene.ts'
 
 const { coordinate, workerOf, altering, expectWhole } = useFleet()
 
@@ -43,11 +43,7 @@ function jobsOf(code = CODE) {
 /** A store that does something else at the first `times` writes of files of a strategy. */
 function strange(store: ObjectStore, id: string, times: number, act: () => Promise<never>): ObjectStore {
   let left = times
-  return {
-    ...store,
-    create: async (key, bytes, headers) =>
-      key.includes(`/${id}/`) && left-- > 0 ? act() : store.create(key, bytes, headers),
-  }
+  return asking(store, key => (key.includes(`/${id}/`) && left-- > 0 ? act() : null))
 }
 
 test('a store that refuses once costs another try; one that always refuses ends the build with its reason', async () => {

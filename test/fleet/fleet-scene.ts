@@ -33,6 +33,15 @@ const orderFor = (stores: MemoryStores): PublishOrder => ({
   snapshot: SNAPSHOT,
 })
 
+/** A store that is asked before each object is created: what throws, or never ends, does so in place of the write. */
+export const asking = (store: ObjectStore, ask: (key: string) => unknown): ObjectStore => ({
+  ...store,
+  create: async (key, bytes, headers) => {
+    await ask(key)
+    return store.create(key, bytes, headers)
+  },
+})
+
 export const nextTurn = () => new Promise<void>(resolve => void setImmediate(resolve))
 
 /** Neither published nor pointed to. */

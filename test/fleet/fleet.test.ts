@@ -10,20 +10,16 @@ import { damage } from '#test/support/stores/store-doubles.ts'
 import { bytesOf } from '#test/support/stores/stored-bytes.ts'
 import { pruneAll } from '../static-build/hand-order.ts'
 import { digestsOf } from '../static-build/tree.ts'
-import { begun, CODE, expectUnpublished, IDS, RUN, share, useFleet } from './fleet-scene.ts'
+import { asking, begun, CODE, expectUnpublished, IDS, RUN, share, useFleet } from './fleet-scene.ts'
 
 const { coordinate, workerOf, altering, losing, expectWhole } = useFleet()
 
 /** A store that refuses every write after the first `writes`: a worker that was killed there. */
 function dyingAfter(store: ObjectStore, writes: number): ObjectStore {
   let left = writes
-  return {
-    ...store,
-    create: async (key, bytes, headers) => {
-      if (left-- <= 0) throw new Error('killed')
-      return store.create(key, bytes, headers)
-    },
-  }
+  return asking(store, () => {
+    if (left-- <= 0) throw new Error('killed')
+  })
 }
 
 /** Stores whose coordinator was killed when it had cut the parts. */
@@ -64,16 +60,11 @@ test('a share of a fleet that is killed after any number of writes is finished b
 test('a share of a fleet is tried again if the store refuses for a moment', async () => {
   const stores = createMemoryStores()
   const refused = new Set<string>()
-  const store: ObjectStore = {
-    ...stores.store,
-    create: async (key, bytes, headers) => {
-      if (key.endsWith('meta.json') && !refused.has(key)) {
-        refused.add(key)
-        throw new Error('503')
-      }
-      return stores.store.create(key, bytes, headers)
-    },
-  }
+  const store = asking(stores.store, key => {
+    if (!key.endsWith('meta.json') || refused.has(key)) return
+    refused.add(key)
+    throw new Error('503')
+  })
   await Promise.all([coordinate(stores), share(workerOf(stores, { store }), 0, 1)])
   expect(refused.size).toBe(IDS.length)
   await expectWhole(stores)

@@ -331,17 +331,14 @@ test('the verdict, the section and the book say from when to when a strategy is 
   )
 })
 
-test('a sheet has the tolerance of a ledger and how far its results are from the recomputed ones', () => {
-  const given = { marking: 'marked', result_tolerance_bps: 25, measured: CHECKED } as const
-  expect(sectionOf(sheetOf(handSnapshot([strategy('s', 0, given)])), 'record')).toContain(
-    'given with the trades, to within 25.0 bp of equity: 25 recomputed; in the mean as the prices, and −0.41 bp apart at most',
-  )
-})
-
-test('a sheet has the risk that the stops show, and says of a risk without stops that it is declared', () => {
+test('a sheet has the tolerance of a ledger, how far its results are from the recomputed ones and the risk that the stops show, and says of a risk without stops that it is declared', () => {
   const of = (given: Partial<HandStrategy>) =>
     sectionOf(sheetOf(handSnapshot([strategy('s', 0, given)])), 'record')
-  expect(of({ measured: CHECKED })).toContain(
+  const text = of({ marking: 'marked', result_tolerance_bps: 25, measured: CHECKED })
+  expect(text).toContain(
+    'given with the trades, to within 25.0 bp of equity: 25 recomputed; in the mean as the prices, and −0.41 bp apart at most',
+  )
+  expect(text).toContain(
     '2.00 % of equity per trade, lost at its stop: declared; measured 1.04 times that, the median of 12 trades that ended at their stop',
   )
   expect(of({ measured: { ...CHECKED, trades_at_stop: 0, loss_at_stop: null } })).toContain(

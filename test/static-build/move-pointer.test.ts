@@ -48,13 +48,10 @@ test('refreshing keeps the version and moves its expiry', async () => {
   expect((await readHead(stores.store))?.entry).toEqual(entry)
 })
 
-test('refreshing does not confirm a version that is damaged', async () => {
+test('refreshing does not confirm a version that is damaged, and says of an empty store what to do', async () => {
   await stores.store.remove(manifestKey(HAND_VERSION))
   await expect(refreshPointer(stores.store, NOW)).rejects.toThrow('is missing; restore it from a copy')
   expect(await readLog(stores.store)).toHaveLength(2)
-})
-
-test('refreshing an empty store says what to do', async () => {
   await expect(refreshPointer(createMemoryStores().store, NOW)).rejects.toThrow('nothing is published')
 })
 

@@ -1,7 +1,9 @@
-// What users have seen is published history, also where it was rolled back, or cannot be read any more.
+// What users have seen is published history, also where it was rolled back, or cannot be read any more: a version that would alter it is
+// refused, and says so where it is allowed.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
+import { definitionsSince, METHOD_REVISION } from '#core/dataset/definitions.ts'
 import { changesOf as changesOnPage } from '#pages/versions.ts'
 import { readPublishedSnapshot } from '#static-build/compare-with-published.ts'
 import { declareAll, NOTHING_DECLARED, RestatementError } from '#static-build/declarations.ts'
@@ -9,9 +11,15 @@ import type { PublishOrder } from '#static-build/publish-version.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { LostRaceError, readHead, readLog } from '#storage/pointer-log.ts'
 import { UnreadableError } from '#storage/published-files.ts'
-import { createMemoryStores, type MemoryStores, storesAfter } from '#test/support/books/publish-in-memory.ts'
+import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import {
+  createMemoryStores,
+  type MemoryStores,
+  publishInMemory,
+  storesAfter,
+} from '#test/support/books/publish-in-memory.ts'
 import { pointAt } from '#test/support/history/point-to.ts'
-import { changesIn, pruneAll, publishReturns, renderHere, versionOf } from './hand-order.ts'
+import { changesIn, dataIn, pruneAll, publishReturns, renderHere, versionOf } from './hand-order.ts'
 import { backTo } from './program-store.ts'
 import { describeDifferences, digestsOf } from './tree.ts'
 
@@ -199,4 +207,46 @@ test('a version that came in between while another was made has won, and the oth
   await expect(late).rejects.toThrow(`was faster: entry 2 (publish ${C})`)
   expect((await readHead(stores.store))?.entry.version).toBe(C)
   expect(await readLog(stores.store)).toHaveLength(2)
+})
+
+test('a version with other definitions is published without permission, and announces them once', async () => {
+  const at = (version: string, method_revision: number, returns: readonly number[]) =>
+    publish(version, returns, {
+      snapshot: handSnapshot([{ id: 'oak', returns }], { version, method_revision }),
+    })
+  await at(A, 1, [0.01, -0.02])
+  await at(B, METHOD_REVISION, [0.01, -0.02, 0.03])
+  await at(C, METHOD_REVISION, [0.01, -0.02, 0.03])
+  expect(await changesOf(B)).toMatchObject({ history_restated: false, definitions: definitionsSince(1) })
+  expect((await changesOf(C)).definitions).toEqual([])
+})
+
+test('a version in another snapshot format is compared with none: the build ends, or says that it is unknown', async () => {
+  const old = handSnapshot([{ id: 'oak', returns: [0.01] }], { version: A })
+  await publishInMemory(stores, old, manifest => ({ ...manifest, snapshot_format: 0 }))
+  await expect(publish(B, [0.01, -0.02])).rejects.toThrow(
+    /has format 0, and this program reads format 1: use the program that made it\. Nothing was published.*--after-lost 2024-06-01T00:15:00Z --reason TEXT/,
+  )
+  await publish(B, [0.01, -0.02], ALLOWED)
+  expect(await changesOf(B)).toMatchObject({ history_restated: true, not_compared: [A] })
+})
+
+test('a version that alters what was published is refused with strategy, date, old and new, and nothing is written; where it is allowed it says so in manifest, changes, pointer and answer, which the version after it does not', async () => {
+  await publish(A, [0.01, -0.02, 0.03])
+  const before = await digestsOf(stores.store)
+  const altered = [0.01, -0.02, 0.0301, 0.04]
+  const refused = publish(B, altered)
+  await expect(refused).rejects.toThrow(RestatementError)
+  await expect(refused).rejects.toThrow('oak: return of 2024-01-03: 0.03 -> 0.0301')
+  await expect(refused).rejects.toThrow(
+    'publish the new ones with --restate oak --reason TEXT, which every user sees',
+  )
+  expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+  const restated = { version: B, history_restated: true }
+  expect((await publish(B, altered, ALLOWED)).manifest).toMatchObject(restated)
+  expect(await changesOf(B)).toMatchObject(restated)
+  expect((await readHead(stores.store))?.entry).toMatchObject(restated)
+  expect(await dataIn(stores.store, B, 'dataset')).toMatchObject(restated)
+  await publish(C, altered)
+  expect(await dataIn(stores.store, C, 'dataset')).toMatchObject({ version: C, history_restated: false })
 })

@@ -91,17 +91,14 @@ test('the file store makes no folder before the first write', async () => {
 
 const URL = 'file:///srv/store'
 
+const FREE_SPACE =
+  /free space on the disk of file:\/\/\/srv\/store, as with `highwater prune`, and run the command again$/
+
 const errorOf = (code: string) => Object.assign(new Error(`${code}: what the system says, write`), { code })
 
 test.each([
-  [
-    'ENOSPC',
-    /free space on the disk of file:\/\/\/srv\/store, as with `highwater prune`, and run the command again$/,
-  ],
-  [
-    'EDQUOT',
-    /free space on the disk of file:\/\/\/srv\/store, as with `highwater prune`, and run the command again$/,
-  ],
+  ['ENOSPC', FREE_SPACE],
+  ['EDQUOT', FREE_SPACE],
   ['EFBIG', /larger than the limit of this process .* raise it .*, and run the command again$/],
   ['EACCES', /give the user that runs this the right to do that in file:\/\/\/srv\/store, and run/],
   ['EROFS', /the disk of file:\/\/\/srv\/store is read-only: mount it for writing/],
@@ -123,24 +120,22 @@ const OF_VERSION = 'v1/snapshots/20250224T001500Z'
 const INSTANT_MS = Date.UTC(2025, 1, 24, 0, 15, 0)
 
 test.each([
-  ['strategies.json', 0],
-  ['strategies/ash/returns.daily.csv', 0],
-  ['strategies.json.gz', 1_000],
-  ['strategies.json.br', 2_000],
-  ['SHA256SUMS', 0],
-])('the time of the file %s is the instant of its version and %i ms', (name, after) => {
-  expect(fileTimeMs(`${OF_VERSION}/${name}`)).toBe(INSTANT_MS + after)
-})
-
-test.each([
-  'v1/current.json',
-  'v1/pointer/0000000001.json',
-  '20250224T001500Z/snapshot.json',
-  'v1/snapshots/20250224T001500/strategies.json',
-  'v1/snapshots/20250230T001500Z/strategies.json',
-])('the file %s, which is of no version, has no time', key => {
-  expect(fileTimeMs(key)).toBeNull()
-})
+  [`${OF_VERSION}/strategies.json`, INSTANT_MS],
+  [`${OF_VERSION}/strategies/ash/returns.daily.csv`, INSTANT_MS],
+  [`${OF_VERSION}/strategies.json.gz`, INSTANT_MS + 1_000],
+  [`${OF_VERSION}/strategies.json.br`, INSTANT_MS + 2_000],
+  [`${OF_VERSION}/SHA256SUMS`, INSTANT_MS],
+  ['v1/current.json', null],
+  ['v1/pointer/0000000001.json', null],
+  ['20250224T001500Z/snapshot.json', null],
+  ['v1/snapshots/20250224T001500/strategies.json', null],
+  ['v1/snapshots/20250230T001500Z/strategies.json', null],
+])(
+  'the file %s has the time of its version and its coding, which is %j, or none if it is of no version',
+  (key, ms) => {
+    expect(fileTimeMs(key)).toBe(ms)
+  },
+)
 
 test('a file store gives a file the time of its version, and leaves it where the object is there already', async () => {
   const key = `${OF_VERSION}/strategies.json.br`

@@ -79,7 +79,7 @@ const leavesHome = (path: string, target: string): boolean =>
   target !== 'package.json' && homeOf(target) !== homeOf(path)
 
 /** The path of an imported file, or null for a package. */
-export function targetOf(path: string, specifier: string): string | null {
+function targetOf(path: string, specifier: string): string | null {
   if (specifier.startsWith('#')) return specifier.slice(1)
   return specifier.startsWith('.') ? join(dirname(path), specifier) : null
 }
@@ -89,37 +89,6 @@ const coreRoomOf = (path: string): string => path.split('/')[1]!
 
 /** What relative paths may not leave: a room, and in the core each of its own. */
 const homeOf = (path: string): string => (roomOf(path) === 'core' ? `core/${coreRoomOf(path)}` : roomOf(path))
-
-/** The first ring of files that import one another, or null where there is none. */
-export function importCycle(sources: readonly Source[]): readonly string[] | null {
-  const imports = new Map(sources.map(({ path, text }) => [path, targetsOf(path, text)]))
-  const finished = new Set<string>()
-  const visit = (path: string, trail: readonly string[]): readonly string[] | null => {
-    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path]
-    if (finished.has(path)) return null
-    for (const target of imports.get(path) ?? []) {
-      const cycle = visit(target, [...trail, path])
-      if (cycle !== null) return cycle
-    }
-    finished.add(path)
-    return null
-  }
-  return firstOf(
-    sources.map(({ path }) => path),
-    path => visit(path, []),
-  )
-}
-
-const targetsOf = (path: string, text: string): string[] =>
-  specifiersOf(text).flatMap(specifier => targetOf(path, specifier) ?? [])
-
-function firstOf<In, Out>(items: readonly In[], find: (item: In) => Out | null): Out | null {
-  for (const item of items) {
-    const found = find(item)
-    if (found !== null) return found
-  }
-  return null
-}
 
 // The rules of style that a program can check, as functions of a source file.
 
@@ -135,9 +104,8 @@ type Rule = {
 }
 
 const isNotCore = (path: string): boolean => !path.startsWith('core/')
-const nothing = (): boolean => false
 
-/** What must not stand in code. Comments are taken out first. */
+/** What must not stand in code, beside what biome finds. Comments are taken out first. */
 const RULES: readonly Rule[] = [
   {
     name: 'the clock is read in entry files only',
@@ -167,9 +135,7 @@ const RULES: readonly Rule[] = [
     isExempt: path => path.startsWith('cli/'),
     pattern: /\bconsole\.(?!error\(`tolerated )/,
   },
-  { name: 'there are no default exports', isExempt: nothing, pattern: /^export default\b|\bas default\b/ },
-  { name: 'there are no barrels', isExempt: nothing, pattern: /^export (type )?(\*|\{)/ },
-  { name: 'there is no `any`', isExempt: nothing, pattern: /(?:[:<,|&=(]|\bas|=>)\s*any\b(?![\s\w]*['`"])/ },
+  { name: 'there are no barrels', isExempt: () => false, pattern: /^export (type )?(\*|\{)/ },
 ]
 
 /** Which rules a file breaks, a sentence with the line each. */
@@ -185,7 +151,7 @@ export function brokenRules({ path, text }: Source): string[] {
 }
 
 /** Blanks whole-line, block and trailing comments and keeps the line numbers. An address in a text is no comment. */
-export const withoutComments = (text: string): string =>
+const withoutComments = (text: string): string =>
   text
     .replaceAll(/^\s*\/\*[\s\S]*?\*\//gm, comment => comment.replaceAll(/[^\n]/g, ''))
     .replaceAll(/(^|\s)\/\/ .*$/gm, '$1')

@@ -61,14 +61,9 @@ async function findingsIn(document: Schema): Promise<string[]> {
   return found.map(({ code, path, message }) => `${path.join('/')}: ${code}: ${message}`)
 }
 
-test.each(Object.entries(DOCUMENTS))(
-  'the oas rules of Spectral find nothing in the %s document',
-  async (_name, document) => {
-    expect(await findingsIn(document)).toEqual([])
-  },
-)
-
-test('the oas rules of Spectral find an error where there is one, such as a tuple that is closed twice', async () => {
+test('the oas rules of Spectral find nothing in the three documents, and an error where there is one, such as a tuple that is closed twice', async () => {
+  for (const [name, document] of Object.entries(DOCUMENTS))
+    expect([name, await findingsIn(document)]).toEqual([name, []])
   expect(await findingsIn(FAULTY)).toContainEqual(
     expect.stringMatching(/^components\/schemas\/Pair\/items: array-items: /),
   )

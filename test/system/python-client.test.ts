@@ -1,7 +1,7 @@
 // The Python client as its users have it: a wheel made without a network, against real services, and its page run as it stands.
 
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -169,10 +169,8 @@ async function serveVersions() {
 
 /** The address of a service of signed versions. */
 async function serveSigned(): Promise<string> {
-  const store = join(await lastingFolder(), 'store')
-  await mkdir(store)
   const now = Date.now() // the client asks the clock of the machine
-  return serveStores(await publishSigned(store, newSigner(), () => now))
+  return serveStores(await publishSigned(newSigner(), () => now))
 }
 
 /** The address of a server that answers each POST with what `act` gives. */

@@ -159,7 +159,7 @@ let pushed: string
 let key = ''
 
 const serveTonight = async (signer: Signer | null): Promise<string> =>
-  serveStores(await publishSigned(join(await lastingFolder(), 'store'), signer, Date.now))
+  serveStores(await publishSigned(signer, Date.now))
 
 beforeAll(async () => {
   packed = await pack()

@@ -12,6 +12,7 @@ import { TINY_VERSION } from '#test/support/books/publish-book.ts'
 import { withSignedService } from '#test/support/history/signed-service.ts'
 import { shared } from '#test/support/runner/shared.ts'
 import type { Tampering } from '#test/support/servers/tampering-proxy.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const signer = newSigner()
 const { fingerprint } = keyOf(signer)
@@ -36,7 +37,7 @@ test('verify-remote passes a service that hands out what was published, with a w
 })
 
 test('verify-remote passes without a warning under a pinned key, by file or by fingerprint', async () => {
-  const file = join(started().folder, 'publisher.pem')
+  const file = join(await temporaryFolder(), 'publisher.pem')
   await writeFile(file, signer.publicKeyPem)
   for (const pin of [
     ['--key', file],

@@ -1,7 +1,6 @@
 // The page for subscribers is run as it stands: its shell blocks in order, against a service, and against one that sends altered answers.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { toCompactInstant, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
@@ -48,7 +47,7 @@ beforeAll(async () => {
   }
   await chain.sealUntil(toIsoInstant(Math.floor(nowMs / SEAL_MS) * SEAL_MS), items, HOUR_MS)
   await openDays(chain, SEALED_FROM)
-  await copyAll(chain.store, await openStore(pathToFileURL(join(started().folder, 'store')).href))
+  await copyAll(chain.store, await openStore(started().stores.url))
   newestSeal = chain.all.at(-1)!.digest
 })
 
@@ -142,7 +141,7 @@ test('the shell blocks of the page on verifying fail, and name each, if files, c
 })
 
 test('the shell blocks of the page on verifying fail if the newest entry expired', async () => {
-  const stores = await publishSigned(join(started().folder, 'old'), signer, () => Date.parse(HAND_VERSION))
+  const stores = await publishSigned(signer, () => Date.parse(HAND_VERSION))
   const { code, stderr } = await runPage(await serveStores(stores))
   expect([code, stderr]).toEqual([1, 'FAILED: 0000000002.json expired at 2024-06-03T00:15:00Z\n'])
 })

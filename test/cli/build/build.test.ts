@@ -62,13 +62,6 @@ test('a build of a book that does not exist makes no folder for the stores', asy
   expect(await readdir(folder)).toEqual(['book'])
 })
 
-test('a build refuses a private store that a web server of the public one would serve', async () => {
-  const { folder, stores, build } = await openBook()
-  const { code, err } = await build(['--private-store', `${stores.url}/private`])
-  expect([code, err]).toEqual([1, expect.stringContaining('overlap, so private files would be served')])
-  expect(await readdir(folder)).toEqual(['book'])
-})
-
 const TWICE =
   'let the key lock/probe be created twice (its service ignores `If-None-Match: *`), so that two builds '
 

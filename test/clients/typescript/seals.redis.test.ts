@@ -1,5 +1,4 @@
 // Receipts and the client that checks them, beside a service and a chain of seals.
-import type { Redis } from 'ioredis'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { sealNumber } from '#core/contract/seals.ts'
@@ -12,16 +11,13 @@ import {
   type SealsOptions,
 } from '../../../clients/typescript/src/index.ts'
 import { start } from '../../support/http/raw-server.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { receiptsOf, sealCases, startSealed } from '../../support/signals/sealed-chain.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals, signalsParts, withKey } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { rejection } from './watched-service.ts'
 
-let redis: Redis
-useTestRedis(made => {
-  redis = made
-})
+useRedis()
 afterEach(() => void vi.useRealTimers())
 
 test.each(await sealCases())(

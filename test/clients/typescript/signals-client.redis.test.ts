@@ -1,19 +1,15 @@
 // The client of the signals beside the service: what it yields is the log of its key, once and in order. And what it does if
 // the log is restored from a copy, and if it is led to another server.
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { type ClientOptions, Highwater, HighwaterSignals } from '../../../clients/typescript/src/index.ts'
 import { FIRST_VERSION } from '../../support/books/small-book.ts'
 import { start } from '../../support/http/raw-server.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, commitMany, fire, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
 import { rejection } from './watched-service.ts'
 
-let redis: Redis
-useTestRedis(made => {
-  redis = made
-})
+useRedis()
 
 /** The service, a client of it that is entitled to alder, and the requests that reach it. */
 async function serveSignals() {

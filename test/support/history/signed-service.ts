@@ -1,6 +1,4 @@
 // Signed versions on disk, served over HTTP: what a subscriber meets.
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { afterEach, beforeAll } from 'vitest'
 import { toIsoInstant } from '#core/calendar.ts'
 import { enteredOf } from '#core/dataset/entered.ts'
@@ -13,17 +11,12 @@ import { HAND_VERSION } from '../books/hand-snapshot.ts'
 import type { Stores } from '../books/publish-book.ts'
 import { start } from '../http/raw-server.ts'
 import { startTamperingProxy, type TamperingProxy } from '../servers/tampering-proxy.ts'
-import { lastingFolder } from '../temporary-folder.ts'
+import { newStores } from '../stores/stores.ts'
 import { openHistoryApp } from './history-app.ts'
 
-/** Publishes two versions below a folder, one night after the other; `now` is when, for both entries. */
-export async function publishSigned(
-  folder: string,
-  signer: Signer | null,
-  now: () => number,
-): Promise<Stores> {
-  const url = pathToFileURL(folder).href
-  const stores = { url, privateUrl: `${url}.private` }
+/** Publishes two versions for the rest of the file, one night after the other; `now` is when, for both entries. */
+export async function publishSigned(signer: Signer | null, now: () => number): Promise<Stores> {
+  const stores = await newStores()
   const store = await openStore(stores.url)
   const privateStore = await openStore(stores.privateUrl)
   for (const version of [BEFORE, HAND_VERSION]) {
@@ -40,9 +33,9 @@ export async function serveStores(stores: Stores): Promise<string> {
   return (await start(app.fetch)).url
 }
 
-/** A folder that lives as long as its tests, and a proxy before a service of the signed versions in it. */
+/** Stores that live as long as their tests, and a proxy before a service of the signed versions in them. */
 export type SignedService = {
-  readonly folder: string
+  readonly stores: Stores
   readonly proxy: TamperingProxy
   /** The digest of the newest entry. */
   readonly headDigest: string
@@ -52,10 +45,9 @@ export type SignedService = {
 export function withSignedService(signer: Signer, now: () => number): () => SignedService {
   let started: SignedService
   beforeAll(async () => {
-    const folder = await lastingFolder()
-    const stores = await publishSigned(join(folder, 'store'), signer, now)
+    const stores = await publishSigned(signer, now)
     const headDigest = (await readLog(await openStore(stores.url))).at(-1)!.sha256
-    started = { folder, proxy: await startTamperingProxy(await serveStores(stores)), headDigest }
+    started = { stores, proxy: await startTamperingProxy(await serveStores(stores)), headDigest }
   })
   afterEach(() => started.proxy.tamper(() => null))
   return () => started

@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const LONGEST = [
   ...['installing-page', 'fleet', 'killed-build', 'own-redis', 'pages-for-readers', 'python-client'],
-  ...['recompute', 'docs-pages', 'pages', 's3-refusals', 'readme', 'damaged-store', 'folder-limits'],
+  ...['recompute', 'docs-pages', 'pages', 'readme', 'damaged-store', 'folder-limits'],
   ...['s3-store', 's3-build', 'verify-remote', 'killed-signals', 'serve-history', 'run', 'guides'],
   ...['serve-signals.redis', 'receivers.redis', 'delivery.redis', 'run.redis', 'build.redis'],
   ...['real-imports', 'nightly', 'cdn-traffic', 'nginx-switch', 'nginx-files', 'diff', 'preview', 'doctor'],

@@ -102,34 +102,25 @@ export async function versionContentOf({ url, s3 }: Stores): Promise<Record<stri
  * A caller that has just read their content gives it as `found`, so that it is not read again.
  */
 export async function faultsOf(stores: Stores, found?: Readonly<Record<string, string>>): Promise<string[]> {
+  const { url, privateUrl, s3 } = stores
   const content = found ?? (await contentOf(stores))
-  const store = await openStore(stores.url, stores.s3)
+  const store = await openStore(url, s3)
   const keys = (await store.list('v1/')).filter(key => key.endsWith('/manifest.json'))
-  const manifests = await Promise.all(keys.map(key => bytesOf(store, key)))
-  const faults = manifests.map(bytes => faultsOfVersion(stores, content, bytes))
+  const faults = keys.map(async key => {
+    const bytes = await bytesOf(store, key)
+    const { version, artifacts, snapshot } = manifest.parse(JSON.parse(new TextDecoder().decode(bytes)))
+    const expected = [
+      ...artifacts.flatMap(objectsOf).map(each => [`${url}/${each.key}`, each.sha256] as const),
+      ...Object.entries(snapshot).map(
+        ([name, digest]) => [`${privateUrl}/${privateKey(version, name)}`, digest] as const,
+      ),
+    ]
+    const wrong = expected.filter(([place, digest]) => content[place] !== digest)
+    return wrong.map(([place]) => `${version}: ${place} is ${place in content ? 'altered' : 'missing'}`)
+  })
   const current = (await readHead(store))?.entry
   const isDangling =
-    current !== undefined && !manifests.some(bytes => sha256(bytes) === current.manifest_sha256)
-  return [
-    ...faults.flat(),
-    ...(isDangling ? [`the pointer names ${current.version}, which is not there`] : []),
-  ]
-}
-
-function faultsOfVersion(
-  { url, privateUrl }: Stores,
-  content: Readonly<Record<string, string>>,
-  bytes: Uint8Array,
-) {
-  const { version, artifacts, snapshot } = manifest.parse(JSON.parse(new TextDecoder().decode(bytes)))
-  const expected = [
-    ...artifacts.flatMap(objectsOf).map(each => [`${url}/${each.key}`, each.sha256] as const),
-    ...Object.entries(snapshot).map(
-      ([name, digest]) => [`${privateUrl}/${privateKey(version, name)}`, digest] as const,
-    ),
-  ]
-  return expected.flatMap(([place, digest]) => {
-    if (content[place] === undefined) return [`${version}: ${place} is missing`]
-    return content[place] === digest ? [] : [`${version}: ${place} has other bytes`]
-  })
+    current !== undefined && !keys.some(key => content[`${url}/${key}`] === current.manifest_sha256)
+  const dangling = isDangling ? [`the pointer names ${current.version}, which is not there`] : []
+  return [...(await Promise.all(faults)).flat(), ...dangling]
 }

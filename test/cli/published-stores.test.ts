@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+// What the commands on published stores print: faults that verify-store finds, what prune removes, and a version that was removed.
 import { beforeAll, expect, test } from 'vitest'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { servedLine } from '#storage/nginx-files.ts'
@@ -9,16 +9,15 @@ import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import type { Stores } from '#test/support/books/publish-book.ts'
 import { publishSigned } from '#test/support/history/signed-service.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
-import { copyStores } from '#test/support/stores/stores.ts'
-import { lastingFolder, temporaryFolder } from '#test/support/temporary-folder.ts'
+import { copyStores, storeArgs } from '#test/support/stores/stores.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
 
 const SOUND = /^\S+ {2}\d+ objects, all as published$/
 
 let published: Stores
 beforeAll(async () => {
-  const folder = join(await lastingFolder(), 'store')
-  published = await publishSigned(folder, newSigner(), () => Date.parse(HAND_VERSION))
+  published = await publishSigned(newSigner(), () => Date.parse(HAND_VERSION))
 })
 
 async function signedStores() {
@@ -97,4 +96,52 @@ test('verify-store of an empty store is a fault: nothing is published', async ()
   const url = `file://${await temporaryFolder()}`
   const { code, out } = await run(['verify-store', '--store', url])
   expect([code, out]).toEqual([1, 'v1/pointer/0000000001.json is missing: nothing is published there\n'])
+})
+
+const inWorld = (...args: readonly string[]) => run(args, { now: () => NOW_MS })
+const prune = (...args: readonly string[]) =>
+  inWorld('prune', '--keep-days', '0', ...args, ...storeArgs(published))
+const listed = async () => {
+  const { out } = await inWorld('versions', '--json', ...storeArgs(published))
+  return (JSON.parse(out) as { version: string; is_removed: boolean }[])
+    .filter(each => !each.is_removed)
+    .map(({ version }) => version)
+}
+
+const FOUND = { versions: [BEFORE], unfinished: [] }
+
+test('prune without --yes names what it would remove, and removes nothing', async () => {
+  const exit = await prune()
+  expect(exit).toMatchObject({ code: 0, out: `would remove ${BEFORE}\n` })
+  expect(exit.err).toContain('--yes')
+  expect(JSON.parse((await prune('--json')).out)).toEqual({ ...FOUND, are_removed: false })
+  expect(await listed()).toEqual([HAND_VERSION, BEFORE])
+})
+
+test('prune with --yes removes what it named before, and then finds nothing', async () => {
+  const copy = storeArgs(await copyStores(published))
+  const forPeople = await inWorld('prune', '--yes', '--keep-days', '0', ...copy)
+  expect(forPeople).toMatchObject({ code: 0, out: `removed ${BEFORE}\n` })
+  expect(JSON.parse((await prune('--yes', '--json')).out)).toEqual({ ...FOUND, are_removed: true })
+  expect(await listed()).toEqual([HAND_VERSION])
+  expect(await prune()).toMatchObject({ code: 0, out: 'nothing to remove\n', err: '' })
+})
+
+test('a version that was removed is listed as removed', async () => {
+  const { out } = await inWorld('versions', '--json', ...storeArgs(published))
+  expect(JSON.parse(out)).toMatchObject([
+    { version: HAND_VERSION, is_served: true, is_removed: false },
+    { version: BEFORE, is_served: false, is_removed: true },
+  ])
+  const lines = (await inWorld('versions', ...storeArgs(published))).out.trim().split('\n')
+  expect(lines.map(line => line.split('  ').slice(3))).toEqual([['served'], ['removed']])
+})
+
+test.each([
+  ['rollback', ['rollback', BEFORE, '--allow-unsigned']],
+  ['diff', ['diff', BEFORE, HAND_VERSION]],
+])('a version that was removed is refused as such by %s', async (_name, args) => {
+  const exit = await inWorld(...args, ...storeArgs(published))
+  expect(exit).toMatchObject({ code: 1, out: '' })
+  expect(exit.err).toContain(`${BEFORE} was removed by \`highwater prune\``)
 })
