@@ -433,7 +433,10 @@ test('a receiver that is down is probed after 15 s with the only signal there is
 
 test('a receiver that is down is probed with the newest signal alone, and gets all in order as soon as it is back', async () => {
   let isUp = false
-  const { drain, more, clock, sent, seqs } = await owed(5, () => (isUp ? delivered() : failed(null)))
+  const { drain, more, clock, sent, seqs } = await owed(5, ({ signal }) => {
+    if (isUp) return delivered()
+    return { ...failed(null), retryAfterMs: signal.seq === 1 ? 600_000 : null } // the first waits for much longer
+  })
   expect(await drain()).toEqual({ kind: 'later', atMs: NOW_MS + 15_000 })
   expect(seqs()).toEqual([1, 2, 3, 4, 5])
   clock.ms += 1
