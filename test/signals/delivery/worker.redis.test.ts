@@ -74,16 +74,6 @@ const expire = () => redis.del(`${FLIGHT_PREFIX}acme`)
 
 const statusOf = async (seq: number) => (await readDelivery(redis, seq, 'acme'))?.status
 
-test('a client gets everything that is due, lowest number first, each with the number before it', async () => {
-  const { drain, sent, seqs } = await owed(4)
-  expect(await drain('fast')).toEqual({ kind: 'done' })
-  expect(seqs()).toEqual([1, 2, 3, 4])
-  expect(sent.map(({ prevSeq }) => prevSeq)).toEqual([0, 1, 2, 3])
-  expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
-  expect(await statusOf(4)).toBe('delivered')
-  expect(await redis.exists(`${FLIGHT_PREFIX}acme`)).toBe(0)
-})
-
 test('the records of a client that have not changed are not read for each signal', async () => {
   const { more } = await owed(1)
   await redis.config('RESETSTAT')

@@ -1,5 +1,4 @@
 // The log on a real Redis: numbers without hole or repeat, bytes made once, commits that can be made again.
-import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { digestOf } from '#signals/clients/token.ts'
@@ -57,25 +56,6 @@ test('a commit of another content under a known signal_id is refused whole', asy
   await expect(refused).rejects.toThrow(SignalConflictError)
   await expect(refused).rejects.toThrow('the signal_id a is that of signal 1')
   expect(await seqsOf()).toEqual([1])
-})
-
-test('two services that fire at the same time give every number once, and a reader meanwhile gets each once, in order', async () => {
-  const all = Array.from({ length: 200 }, (_, i) => i + 1)
-  const given: number[] = []
-  const shoot = async (service: Redis, name: string): Promise<void> => {
-    for (let i = 0; i < all.length / 2; i++) {
-      const outcome = await commit(service, [fire(`${name}${i}`)], NOW_MS)
-      if (outcome.kind === 'committed') given.push(outcome.signals[0]!.seq)
-    }
-  }
-  const seen: number[] = []
-  const read = async (): Promise<void> => {
-    while (seen.length < all.length)
-      seen.push(...(await readAfter(redis, seen.length, all.length)).map(({ seq }) => seq))
-  }
-  await Promise.all([shoot(await server.connect(), 'a'), shoot(await server.connect(), 'b'), read()])
-  expect(given.toSorted((a, b) => a - b)).toEqual(all)
-  expect(seen).toEqual(all)
 })
 
 test('a commit continues above a head that was set on, as after a restore, and refuses to number above what a double can count', async () => {
