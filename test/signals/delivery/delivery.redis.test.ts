@@ -1,19 +1,16 @@
-// Delivering as a whole: a real Redis, real receivers on loopback. What decides is what arrived, and what the ledger says of it. The
-// real queue brings every retry and every probe, by short tables of waits.
+// Delivering as a whole: a real Redis, real receivers on loopback. What decides is what arrived, and what the ledger says of it.
 import type { ServerResponse } from 'node:http'
 import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, expect, test } from 'vitest'
 import { type DeliveryOptions, STOP_GRACE_MS } from '#signals/delivery/delivery-service.ts'
-import { readAttempts, readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
-import { readWebhook } from '#signals/outbox/webhooks.ts'
+import { readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
 import { CLOCK, FLIGHT_PREFIX, RELAY_LEASE, waitingKey } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import {
   addSubscriber,
-  BOX,
   REAL_CLOCK,
   startTestDelivery,
   startTimer,
@@ -207,29 +204,4 @@ test('a request that nobody answers, and a Redis that is away, delay no stop; th
   await own.restart()
   redis = await own.connect()
   expect((await readOutbox(redis, 1)).get('acme')).toMatchObject({ status: 'owed', attempts: 0 })
-})
-
-/** More attempts than open a breaker. */
-const WAITS = { retryMs: Array(9).fill(10), probeMs: [20, 20] }
-
-const breakerOf = async (client: string) => (await readWebhook(redis, BOX, client))?.condition.breaker.kind
-const numbersOf = async (seq: number) =>
-  (await readAttempts(redis, seq, 'acme')).map(({ n }) => n).filter(n => n !== null)
-
-test('an open breaker is probed with the newest signal at no attempt’s cost, and closes with all of them in order', async () => {
-  let status = 503
-  const receiver = await startReceiver((_, response) => void response.writeHead(status).end())
-  await subscribe(receiver, ['acme'])
-  await deliver({ waits: WAITS })
-  const first = await fire(redis, 'a1', 'alder')
-  await until(async () => (await breakerOf('acme')) === 'open')
-  const second = await fire(redis, 'a2', 'alder')
-  await until(() => receiver.of('acme').includes(second)) // a probe, which failed
-  status = 200
-  await until(() => isDelivered('acme', first))
-  expect(receiver.of('acme').slice(0, 5)).toEqual(Array(5).fill(first))
-  expect(receiver.of('acme').slice(-2)).toEqual([second, first])
-  expect(await numbersOf(first)).toEqual([1, 2, 3, 4, 5, 6])
-  expect(await numbersOf(second)).toEqual([1])
-  expect(await breakerOf('acme')).toBe('closed')
 })

@@ -1,10 +1,8 @@
-// The runner on a real Redis: killed anywhere, started twice, late, halted, going live; nothing twice and nothing lost.
+// The runner on a real Redis: killed anywhere, run again, late, halted, going live; nothing twice and nothing lost.
 import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
-import type { Signal } from '#core/contract/signal.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
-import { createRandom } from '#pipeline/sample/random.ts'
 import { createKnownBars } from '#signals/live/bars.ts'
 import {
   halt,
@@ -17,24 +15,13 @@ import {
   type Standing,
 } from '#signals/live/live-record.ts'
 import { begin, endLive, runBar } from '#signals/live/run-market.ts'
-import { closeOf, type LiveStrategy, signalsOf } from '#signals/live/signals-of.ts'
+import { closeOf, type LiveStrategy } from '#signals/live/signals-of.ts'
 import { assertClock, ClockError } from '#signals/redis/clock.ts'
 import { EVERY_ALIAS, HEAD, liveKey } from '#signals/redis/keys.ts'
-import { FREE, handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
-import { REFERENCE } from '../../core/replay/strategies.ts'
-import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
+import { handBars, type Ohlc, scripted, still } from '../../core/replay/hand.ts'
 import { beforeScripts, meddledWith, ORDERED } from '../../support/signals/signals.ts'
-import { redis, server, useRedis } from '../../support/signals/test-redis.ts'
-import {
-  barsFrom,
-  firstBars,
-  gists,
-  liveStrategy,
-  logged,
-  type Rules,
-  reportsOf,
-  testWorld,
-} from './live-kit.ts'
+import { redis, useRedis } from '../../support/signals/test-redis.ts'
+import { barsFrom, firstBars, gists, liveStrategy, logged, type Rules, testWorld } from './live-kit.ts'
 
 useRedis()
 
@@ -55,41 +42,6 @@ async function runAll(
   }
   return standing
 }
-
-/** The signals of a replay from a bar on, less the flat of what was entered before. */
-function expectedFrom(rules: Rules, from: number) {
-  const signals = reportsOf(rules)
-    .slice(from)
-    .flatMap(report =>
-      signalsOf(report, {
-        alias: rules.strategy.id,
-        timeframeMs: TIMEFRAME_MS,
-        baseRisk: 0.02,
-        tickSize: (rules.costs ?? FREE).tick_size,
-      }),
-    )
-  return signals[0]?.action === 'flat' ? signals.slice(1) : signals
-}
-
-const withoutSeq = (signals: readonly Signal[]) => signals.map(({ seq, schema_version, ...rest }) => rest)
-
-/** In the last 200 of these bars most of the strategies fire. */
-const bars = syntheticBars(700)
-
-test.each(REFERENCE)(
-  'the strategy %s that runs live fires exactly the signals of its replay',
-  async (_, strategy) => {
-    const rules = { strategy, bars }
-    const live = liveStrategy(rules)
-    const world = testWorld(redis)
-    const standing = await begin(world, live, known(rules, 500))
-    await orderMode(redis, live.alias, 'LIVE', ORDERED)
-    await runAll(live, standing, barsFrom(bars, 500))
-    const signals = await logged(redis)
-    expect(withoutSeq(signals)).toEqual(expectedFrom(rules, 500))
-    expect(signals.map(({ seq }) => seq)).toEqual(signals.map((_, i) => i + 1))
-  },
-)
 
 const ROWS: Ohlc[] = [...Array(20).fill(still(100)), [100, 100, 90, 99], ...Array(6).fill(still(99))]
 const DECISIONS = {
@@ -165,25 +117,6 @@ test('a runner that is killed before or after any of its commands, and started a
   }
   expect(await gists(redis)).toEqual(ALL_LIVE)
   expect(kills).toBeGreaterThan(100)
-})
-
-test('a runner that is started ten times fires everything once', async () => {
-  const { strategy, standing, bars } = await goLive()
-  const { uniform } = createRandom(7)
-  const others = await Promise.all(Array.from({ length: 10 }, () => server.connect()))
-  await Promise.all(
-    others.map(async own => {
-      const world = testWorld(own)
-      let stands = standing
-      for (const bar of bars) {
-        if (bar.t < Number(stands.cursor)) continue
-        world.nowMs = closeOf(bar, strategy) + 1_000
-        for (let turns = Math.floor(uniform() * 5); turns > 0; turns--) await own.ping()
-        stands = await runBar(world, strategy, stands, bar)
-      }
-    }),
-  )
-  expect(await gists(redis)).toEqual(ALL_LIVE)
 })
 
 test('a runner that runs a bar again, even a revised one, fires nothing and goes on from what was committed', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
 import { problemOfFailure } from '#signals/alerts.ts'
-import { guardLog, LogGoneError, startNewEpoch } from '#signals/log/guard.ts'
+import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { HEAD } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
@@ -40,16 +40,14 @@ beforeAll(async () => {
   whole = await readFile(file)
 })
 
-/** Ends Redis as a crash does, and starts it again on a file of these bytes. */
-async function crashTo(bytes: Uint8Array): Promise<void> {
+/** Ends Redis as a crash does, and starts it again on so many bytes of its file. */
+async function tear(length: number): Promise<void> {
   await server.kill()
   await until(() => redis.status !== 'ready')
-  await writeFile(file, bytes)
+  await writeFile(file, whole.subarray(0, length))
   await server.restart()
   await until(() => redis.status === 'ready')
 }
-
-const tear = (length: number): Promise<void> => crashTo(whole.subarray(0, length))
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
@@ -83,23 +81,3 @@ test.each(CUTS)(
     expect(await seqsOf()).toEqual(numbers(kept))
   },
 )
-
-test('a file that lost its end is continued above every number that was given, under another epoch', async () => {
-  await tear(ends[4]!)
-  await startNewEpoch(redis, COUNT, () => 'epoch-2')
-  await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError) // the service that ran must be started again
-  const next = await server.connect()
-  await guardLog(next, COUNT, newEpoch)
-  expect(await fire(next, 'next', 'alder')).toBe(COUNT + 1)
-  expect(await readHead(next, newEpoch)).toEqual({ seq: COUNT + 1, epoch: 'epoch-2' })
-  expect(await seqsOf()).toEqual([...numbers(4), COUNT + 1])
-})
-
-test('a file that lost nothing acknowledged is continued at once', async () => {
-  await tear(whole.length)
-  expect(await seqsOf()).toEqual(numbers(COUNT))
-  const begun = Buffer.from('*3\r\n$4\r\nHSET\r\n$12\r\n{hw}:log:') // a write that was never acknowledged
-  await crashTo(Buffer.concat([whole, begun]))
-  expect(await fire(redis, 'after', 'alder')).toBe(COUNT + 1)
-  expect(await seqsOf()).toEqual(numbers(COUNT + 1))
-})

@@ -32,19 +32,6 @@ async function fired(aliases: readonly string[], answer?: Answer) {
   return { ...world, replay }
 }
 
-test('a resend of a range sends again the signals between two numbers, or one, each with the number before it', async () => {
-  const { drain, replay, pairs } = await fired(['alder', 'alder', 'alder', 'alder'])
-  await drain()
-  expect(await replay(2, { to: 3 })).toBe(2)
-  expect(await replay(4, { to: 4 })).toBe(1)
-  await drain()
-  expect(pairs().slice(4)).toEqual([
-    [2, 1],
-    [3, 2],
-    [4, 3],
-  ])
-})
-
 test('a resend to an endpoint sends what its filter has and its own tests, each with the number before it there, and nothing to another', async () => {
   await entitleClient(redis, 'acme', { aliases: ['alder', 'birch'] }, '')
   await addEndpoint(redis, 'acme/backup', 'http://127.0.0.1:9999/backup')
@@ -195,18 +182,7 @@ test('an account names what was delivered and what was not, over a list that the
   expect(await accountFor(redis, 'acme', 9, null)).toMatchObject({ from: 9, to: 9, entitled: 0 })
 })
 
-test('an account counts what was withdrawn among what is missing', async () => {
-  const { drain } = await fired(['alder'])
-  await disableWebhook(redis, 'acme', 'a test')
-  await drain()
-  expect(await accountFor(redis, 'acme', 1, 1)).toMatchObject({
-    missing: [1],
-    withdrawn: [1],
-    exhausted: [],
-  })
-})
-
-test('an account counts what a removed endpoint acknowledged as delivered, and nothing else of it', async () => {
+test('an account counts what was withdrawn among what is missing, and what a removed endpoint acknowledged as delivered, and nothing else of it', async () => {
   await addEndpoint(redis, 'acme/old', 'http://127.0.0.1:9999/old')
   const { drain } = await fired(['alder', 'alder'])
   await disableWebhook(redis, 'acme', 'a test')
@@ -220,7 +196,7 @@ test('an account counts what a removed endpoint acknowledged as delivered, and n
   expect(await accountFor(redis, 'acme', 1, 2)).toMatchObject({ ...account, exhausted: [] })
 })
 
-test('an entry that somebody has resent does not expire, and one that a restore owes again does', async () => {
+test('an entry that somebody has resent, alone or from a number on, does not expire, and one that a restore owes again does', async () => {
   const { drain, replay, seqs, clock } = await fired(['alder', 'alder', 'alder'])
   await setSettings(redis, BOX, 'acme', { expireAfterS: 60 })
   clock.ms += 60_001

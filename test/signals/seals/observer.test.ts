@@ -2,11 +2,10 @@
 // empty ones, and the same observer does if the time of a write depends on what is sealed.
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { toHalves } from '#core/contract/signal.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { SEAL_MS } from '#storage/seals/seal.ts'
+import { signalItem } from '../../support/seals/chain.ts'
 import { memoryRedis, sealScene, stepped, watchWrites } from '../../support/signals/seal-scene.ts'
-import { signalContent } from '../../support/signals/signals.ts'
 
 type Seen = { readonly features: readonly number[]; readonly hasSignals: boolean }
 
@@ -52,8 +51,7 @@ const sizeOf = (value: unknown): number =>
 
 function logSignal(log: ReturnType<typeof memoryRedis>['log'], atMs: number): void {
   const seq = log.length + 1
-  const { head, tail } = toHalves(signalContent(`s-${seq}`))
-  const body = `${head}${seq}${tail}`
+  const body = signalItem(seq)
   const sha1 = createHash('sha1').update(body).digest('hex')
   log.push([`${seq}-0`, Object.entries({ body, sha1, alias: 'alder', to: '', at: String(atMs) }).flat()])
 }

@@ -209,19 +209,6 @@ test('a receiver whose name server answers after the deadline is sent nothing af
   expect(secure.requests.map(({ head }) => /x-signal-seq: (\d)/.exec(head)?.[1])).toEqual(['8'])
 })
 
-test('a receiver that stalls delays no other', async () => {
-  const [hanging, healthy] = [
-    await startRawReceiver(() => {}),
-    await startRawReceiver(saying(rawAnswer(200))),
-  ]
-  const sender = createTestSender()
-  const stuck = Array.from({ length: 50 }, () => sender.send(postTo(hanging.origin)))
-  await expect.poll(() => hanging.requests.length).toBe(50)
-  expect(await sender.send(postTo(healthy.origin))).toMatchObject({ kind: 'delivered' })
-  expect(sender.expire(ATTEMPT_TIMEOUT_MS)).toBe(50)
-  for (const outcome of await Promise.all(stuck)) expect(outcome).toMatchObject({ reason: 'timeout' })
-})
-
 const MEGABYTE = 1024 * 1024
 
 /** Writes until the other side hangs up. */
