@@ -1,10 +1,14 @@
 // A Redis that was emptied, that is full, or that is a replica: no number is given twice, nothing that was acknowledged is lost,
 // and the alert and the answers name the fault of Redis, not one of the program.
 
+import { spawnSync } from 'node:child_process'
+import { open, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { toRefusal } from '#api/operator/exchange.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
+import { startLocalServer } from '#cli/services/local-server.ts'
 import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
 import { drainDestination } from '#signals/delivery/deliver.ts'
 import { commit } from '#signals/log/commit.ts'
@@ -22,15 +26,20 @@ import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { OPERATOR } from '#signals/outbox/setter.ts'
 import { disableWebhook, readWebhook, removeWebhook, rotateSecrets } from '#signals/outbox/webhooks.ts'
+import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
+import { runScript } from '#signals/redis/script.ts'
 import { readOverview } from '#signals/views/overview.ts'
+import { codeOf } from '#storage/error-code.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { refusalOf } from '../../api/signals/keyed-answers.ts'
 import { run } from '../../cli/made-up.ts'
+import { atEndOfProcess } from '../../support/ends.ts'
+import { newRedisFolder, type TestRedis } from '../../support/servers/redis.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, BOX, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
@@ -248,6 +257,20 @@ test('a Redis without memory is read, fires nothing and says so', async () => {
   expect(await readAfter(redis, 0, 10)).toHaveLength(1)
 })
 
+test('a Redis without memory refuses each script that writes by that name, and answers those that only read', async () => {
+  const script = `if ARGV[1] ~= '' then redis.call('SET', KEYS[1], ARGV[1]) end return 'well'`
+  const run = (text: string) => runScript(redis, script, ['{hw}:one'], text)
+  await withoutMemory(async () => {
+    const calls = await Promise.allSettled(['a', '', 'b'].map(run))
+    expect(calls).toMatchObject([
+      { status: 'rejected', reason: refused('OOM') },
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: refused('OOM') },
+    ])
+  })
+  expect(await run('a')).toBe('well')
+})
+
 test('a Redis without memory refuses each transaction by that name, and changes nothing', async () => {
   await addSubscriber(redis, 'acme', 'https://hooks.example.org/acme')
   const before = await readWebhook(redis, BOX, 'acme')
@@ -319,22 +342,118 @@ test.each([
   expect(classifyRefusal(error)).toBe(error)
 })
 
-test('a fire while Redis is away beside a full disk is answered 503 with what to fix, and goes through under its number when there is room', async () => {
-  const own = await ownRedis()
-  redis = await own.connect()
-  await guard(0)
-  const parts = lenientParts(redis, { diskUsed: async () => 0.98 })
-  expect((await post('first', parts)).status).toBe(201)
-  await own.kill() // it ends itself rather than to lose what it acknowledged
-  const { status, headers, json } = await post('second', parts)
-  expect([status, headers.get('retry-after')]).toEqual([503, '5'])
-  const message =
-    'Redis is away, and its disk is full: make room, and start it again where it does not come back; ' +
-    'outcome unknown: send the same signal_id again'
-  expect(json).toMatchObject({ error: { code: 'unavailable', message } })
-  const found = (await alertsOf(parts, 0.98)).map(({ kind, subject }) => `${kind} ${subject}`)
-  expect(found).toEqual(['redis_down redis', 'redis_full disk at 85 %'])
-  await own.restart()
-  await until(() => redis.status === 'ready')
-  expect((await post('second', parts)).json).toMatchObject({ data: { seq: 2 } })
+const UNSHARE = ['--map-root-user', '--mount']
+const MOUNT = 'mount -t tmpfs -o size=2m tmpfs "$0"'
+
+/** Whether this machine lets somebody mount a disk in a place of its own. */
+const canMount = (): boolean => spawnSync('unshare', [...UNSHARE, 'bash', '-c', MOUNT, '/tmp']).status === 0
+
+type SmallDisk = {
+  /** Where it is for what is run there. */
+  readonly folder: string
+  /** A command that runs another one where the disk is. */
+  readonly within: readonly string[]
+  /** Where it is from outside. */
+  readonly outside: string
+  /** Fills it, but for so many bytes. */
+  fill(butBytes: number): Promise<void>
+  /** Makes room again. */
+  clear(): Promise<void>
+}
+
+/** Mounts a disk over a new folder, to the end of the file. */
+async function mountSmallDisk(): Promise<SmallDisk> {
+  const folder = newRedisFolder()
+  const hold = `${MOUNT} && echo "ready disk: $$" && exec cat`
+  const holder = await startLocalServer('unshare', [...UNSHARE, 'bash', '-c', hold, folder])
+  atEndOfProcess(holder.stop)
+  const outside = `/proc/${holder.pid}/root${folder}`
+  const filler = join(outside, 'filler')
+  return {
+    folder,
+    within: ['nsenter', '--preserve-credentials', '--user', '--mount', '--target', String(holder.pid)],
+    outside,
+    async fill(butBytes) {
+      await truncate(filler, (await writeUntilFull(filler)) - butBytes)
+    },
+    clear: () => truncate(filler, 0),
+  }
+}
+
+const BLOCK = new Uint8Array(4_096)
+
+/** Gives how long the file is when nothing more can be written. */
+async function writeUntilFull(path: string): Promise<number> {
+  const file = await open(path, 'w')
+  try {
+    for (;;) await file.write(BLOCK)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOSPC') throw error
+    return (await file.stat()).size
+  } finally {
+    await file.close()
+  }
+}
+
+const isAllowed = canMount()
+if (!isAllowed) console.warn('no full disk under Redis: this machine lets nobody mount one')
+
+let disk: SmallDisk
+let full: { readonly server: TestRedis; readonly redis: Redis }
+
+beforeAll(async () => {
+  if (!isAllowed) return
+  disk = await mountSmallDisk()
+  const own = await ownRedis(disk.folder, disk.within)
+  full = { server: own, redis: await own.connect() }
+  await guardLog(full.redis, 0, newEpoch)
 })
+
+const diskUsed = () => usedOfDisk(disk.outside)
+const partsOfFull = () => lenientParts(full.redis, { diskUsed })
+
+const fireOnFull = (id: string) => post(id, partsOfFull())
+
+async function alertsOfFull(): Promise<readonly string[]> {
+  const sent = await alertsOf(partsOfFull(), await diskUsed())
+  return sent.map(({ kind, subject }) => `${kind} ${subject}`)
+}
+
+test.runIf(isAllowed)(
+  'a full disk under Redis answers 503 with what to fix, loses nothing acknowledged, and continues when there is room',
+  async () => {
+    expect((await fireOnFull('first')).status).toBe(201)
+    expect(await alertsOfFull()).toEqual([])
+    await disk.fill(5 * 4_096)
+    expect(await alertsOfFull()).toEqual(['redis_full disk at 85 %'])
+
+    let acknowledged = 1
+    let answer = await fireOnFull(`s${acknowledged}`)
+    for (; answer.status === 201; answer = await fireOnFull(`s${acknowledged}`)) acknowledged++
+    const last = `s${acknowledged}`
+    await full.server.ended()
+    await until(() => full.redis.status !== 'ready')
+    expect(acknowledged).toBeGreaterThan(2)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(answer.json).toEqual({
+      error: {
+        code: 'unavailable',
+        message:
+          'Redis is away, and its disk is full: make room, and start it again where it does not come back; ' +
+          'outcome unknown: send the same signal_id again',
+        details: null,
+      },
+      meta: expect.anything(),
+    })
+    expect(await alertsOfFull()).toEqual(['redis_down redis', 'redis_full disk at 85 %'])
+
+    await disk.clear()
+    await full.server.restart()
+    await until(() => full.redis.status === 'ready')
+    expect((await fireOnFull(last)).json).toMatchObject({ data: { seq: acknowledged + 1 } })
+    expect((await fireOnFull('after')).status).toBe(201)
+    const seqs = (await readAfter(full.redis, 0, 1_000)).map(({ seq }) => seq)
+    expect(seqs).toEqual(Array.from({ length: acknowledged + 2 }, (_, i) => i + 1))
+    expect(await alertsOfFull()).toEqual([])
+  },
+)
