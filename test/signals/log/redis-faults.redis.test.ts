@@ -30,7 +30,6 @@ import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
-import { runScript } from '#signals/redis/script.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { StoreError } from '#storage/object-store.ts'
@@ -255,20 +254,6 @@ test('a Redis without memory is read, fires nothing and says so', async () => {
     expect(await readiness(createTestSignals(redis).app)).toEqual(CANNOT_FIRE)
   })
   expect(await readAfter(redis, 0, 10)).toHaveLength(1)
-})
-
-test('a Redis without memory refuses each script that writes by that name, and answers those that only read', async () => {
-  const script = `if ARGV[1] ~= '' then redis.call('SET', KEYS[1], ARGV[1]) end return 'well'`
-  const run = (text: string) => runScript(redis, script, ['{hw}:one'], text)
-  await withoutMemory(async () => {
-    const calls = await Promise.allSettled(['a', '', 'b'].map(run))
-    expect(calls).toMatchObject([
-      { status: 'rejected', reason: refused('OOM') },
-      { status: 'fulfilled' },
-      { status: 'rejected', reason: refused('OOM') },
-    ])
-  })
-  expect(await run('a')).toBe('well')
 })
 
 test('a Redis without memory refuses each transaction by that name, and changes nothing', async () => {
