@@ -272,7 +272,8 @@ test.each(BODIES)(
 
 const input = (equity: string, cadence: string) =>
   `{"equity_usd":${equity},"contribution_cadence_bars":${cadence}}`
-const cadence = (value: string) => wrong('contribution_cadence_bars', value, /expected a whole number of bars/)
+const cadence = (value: string) =>
+  wrong('contribution_cadence_bars', value, /expected a whole number of bars/)
 const equity = (value: string) => wrong('equity_usd', value, /expected a finite number of US dollars/)
 const wrong = (param: string, value: string, reason: RegExp) => ({
   param,
