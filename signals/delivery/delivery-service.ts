@@ -16,7 +16,7 @@ import { askRedis, type ConnectionOptions, connectRedis } from '../redis/connect
 import { RELAY_LEASE } from '../redis/keys.ts'
 import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
 import type { SendMail } from '../send/mail.ts'
-import { WAITS, type Waits } from '../send/policy.ts'
+import { WAITS } from '../send/policy.ts'
 import { createSender, createSendSignal } from '../send/send.ts'
 import { sendNotices } from '../subscribers/notices.ts'
 import { createFaults, type DeliveryParts } from './deliver.ts'
@@ -39,8 +39,6 @@ export type DeliveryOptions = Pick<DeliveryParts, 'box' | 'random' | 'newToken' 
     }
     /** Sends notices by mail, if there is a server. */
     readonly mail?: SendMail | null
-    /** Default: WAITS. */
-    readonly waits?: Waits
   }
 
 /** The grace for requests under way: enough for a healthy receiver, less than an orchestrator waits. */
@@ -127,7 +125,7 @@ async function connect({ redisUrl, redisOptions, clock, onError }: DeliveryOptio
 
 /** `stopped` ends what waits for signals; `givenUp` what waits for Redis to take a result. */
 function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock) {
-  const { clock, pace, newToken, waits = WAITS } = options
+  const { clock, pace, newToken } = options
   const [stopped, givenUp] = [new AbortController(), new AbortController()]
   const sender = createSender({ ...options, now: steady.now, startTimer: clock.startTimer })
   const { readSignal, readAfter } = createLogReader(redis)
@@ -140,7 +138,7 @@ function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock
     elapsed: clock.elapsed,
     newToken: () => `${own}-${++turns}`,
     readSignal,
-    waits,
+    waits: WAITS,
     sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
     send: createSendSignal(sender, steady.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
