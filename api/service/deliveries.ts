@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { resendOnly } from '#core/contract/endpoint.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
 import {
   flag,
   named,
@@ -24,6 +25,11 @@ const MOST_ROWS = 500
 
 export const seqText = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
 
+const seqInPath = z.strictObject({ seq: seqText.describe('the number of a signal, from 1') })
+
+/** The number of a signal that stands in a path. Throws `validation_error`. */
+export const seqOf = (text: string): number => parseRequest(seqInPath, { seq: text }).seq
+
 /** A page of a list, newest first. */
 export const pageQuery = {
   before: seqText.optional().describe('the number of a signal, from 1: only older ones are listed'),
@@ -37,7 +43,7 @@ export const pageQuery = {
 }
 
 /** Resolves to epoch milliseconds. */
-export const instantInQuery = instantText
+const instantInQuery = instantText
   .refine(text => parseIsoInstant(text) !== null)
   .transform(text => Date.parse(text))
   .optional()

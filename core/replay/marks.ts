@@ -254,9 +254,10 @@ export const DUAL_MARKS_BOUND = 1e-9
  */
 export function compareMarks(engineDaily: Series, ledgerDaily: Series) {
   const days = engineDaily.values.length
-  if (engineDaily.first !== ledgerDaily.first || days !== ledgerDaily.values.length) {
+  const { period, first } = ledgerDaily
+  if (engineDaily.period !== period || engineDaily.first !== first || days !== ledgerDaily.values.length) {
     const [engine, ledger] = [engineDaily, ledgerDaily].map(
-      series => `from ${toIsoDate(series.first)} to ${toIsoDate(lastDay(series))}`,
+      series => `${series.period} from ${toIsoDate(series.first)} to ${toIsoDate(lastDay(series))}`,
     )
     throw new Error(`two series of marks must cover the same days; one is ${engine}, the other ${ledger}`)
   }

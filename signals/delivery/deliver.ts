@@ -6,7 +6,7 @@ import type { LoggedSignal, LogReader } from '../log/read-log.ts'
 import type { Destination } from '../outbox/destination.ts'
 import { isExpired } from '../outbox/expiry.ts'
 import { type Attempt, type DeliveryState, type Lane, toAttempt } from '../outbox/outbox.ts'
-import { isEntitled } from '../outbox/relay.ts'
+import { endpointView, isEntitled } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
 import { type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/webhook-condition.ts'
 import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
@@ -170,7 +170,7 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
   const mayHave =
     signal !== undefined &&
     due.record !== null &&
-    isEntitled(due.record, turn.destination, webhook?.filter ?? null, signal)
+    isEntitled(endpointView(due.record, turn.destination, webhook?.filter ?? null), signal)
   if (webhook === null || !mayHave) return unsent(parts, turn, due, { status: 'withdrawn' })
   if (!webhook.enabled) return unsent(parts, turn, due, { status: 'withdrawn', disabled: true })
   if (isExpired(signal, due.state, webhook.expireAfterS, parts.now()))

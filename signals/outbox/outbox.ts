@@ -116,9 +116,6 @@ export async function noteDelivered(
 
 const untried = (owedAtMs: number) => ({ owed_at: owedAtMs, first_attempt_at: null, settled_at: null })
 
-export const readDelivery = async (redis: Redis, seq: number, destination: Destination) =>
-  (await readDeliveries(redis, [{ seq }], [destination]))[0]?.[0] ?? null
-
 /** For each signal its states at the destinations, of which there is one at least; null where it was never owed. */
 export async function readDeliveries(
   redis: Redis,

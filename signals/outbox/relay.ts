@@ -173,14 +173,9 @@ export const endpointView = (
 
 /** Whether an endpoint may get a signal now: a test goes to its addressee, others to entitled clients, as far as the filter has them. */
 export const isEntitled = (
-  { status, aliases }: Client,
-  destination: Destination,
-  filter: readonly string[] | null,
+  { isActive, aliases, sentTo }: ReturnType<typeof endpointView>,
   { alias, onlyFor }: LoggedSignal,
-): boolean =>
-  onlyFor === null
-    ? status === 'active' && aliases.includes(alias) && filter?.includes(alias) !== false
-    : onlyFor === destination
+): boolean => (onlyFor === null ? isActive && aliases.includes(alias) : onlyFor === sentTo)
 
 /**
  * The recipients of these signals, which ascend, each signal with the previous number that its recipient is sent: the
@@ -218,8 +213,7 @@ function owedTo(
   for (const alias of endpoint.aliases) prev = Math.max(prev, Number(relayed[alias] ?? 0))
   for (const signal of signals.filter(viewOf(endpoint))) {
     // The test of a registration was sent by the registration itself.
-    const mayHave = endpoint.isActive || signal.onlyFor !== null
-    if (mayHave && !isRegistrationTest(signal)) owed.push({ seq: signal.seq, prev })
+    if (isEntitled(endpoint, signal) && !isRegistrationTest(signal)) owed.push({ seq: signal.seq, prev })
     prev = signal.seq
   }
   return owed

@@ -2,7 +2,7 @@
 import { createTransport } from 'nodemailer'
 import { codeOf } from '#storage/error-code.ts'
 
-export type Mail = { readonly to: string; readonly subject: string; readonly text: string }
+type Mail = { readonly to: string; readonly subject: string; readonly text: string }
 
 /** Resolves once the server has taken it. Rejects with a sentence for the operator, which has no address and no password. */
 export type SendMail = (mail: Mail) => Promise<void>

@@ -17,8 +17,8 @@ export async function explainSignal(redis: Redis, client: Client, seq: number) {
   const [signal, names] = await Promise.all([readSignal(redis, seq), endpointsOf(redis, client.id)])
   if (signal === null) return null
   const destinations = [...new Set([DEFAULT_ENDPOINT, ...names])].map(name => destinationOf(client.id, name))
-  const [states = []] = await readDeliveries(redis, [signal], destinations)
-  if (!viewOf(client)(signal) && states.every(state => state === null)) return null
+  const wasOwed = async () => (await readDeliveries(redis, [signal], destinations)).flat().some(Boolean)
+  if (!viewOf(client)(signal) && !(await wasOwed())) return null
   const found = await explainDeliveries(redis, signal, client, destinations)
   const endpoints = found.map(({ destination, delivery, why, attempts }) => ({
     endpoint: endpointOf(destination),

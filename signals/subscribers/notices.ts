@@ -66,7 +66,7 @@ const owedNotice = storedNotice.extend({
 
 type Owed = z.output<typeof owedNotice>
 
-export type NoticeParts = {
+type NoticeParts = {
   readonly redis: Redis
   readonly box: SecretBox
   /** Epoch milliseconds. */

@@ -19,7 +19,6 @@ import {
   type WatchedTier,
   watchTier,
 } from '../support/servers/cdn.ts'
-import { waysTo } from '../support/signals/ways-to-private.ts'
 import { manifestOf } from '../support/stores/stored-bytes.ts'
 import { buildArgs, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
 
@@ -131,3 +130,24 @@ test('after a version was published a purge moves every unpinned address to it, 
   await expect.poll(unmoved, { timeout: 60_000, interval: 200 }).toEqual([]) // nginx follows within a second
   expect(await unlike(before, url => url.replace('/v1', `/${versionFolder(TINY_VERSION)}`))).toEqual([])
 })
+
+/** Ways to spell the path of a private file, for a tier or a server that resolves too much. */
+function waysTo(version: string, inside: string): string[] {
+  const [key, folder] = [privateKey(version, inside), toCompactInstant(version)]
+  return [
+    `/${key}`,
+    `/v1/${key}`,
+    `/v1/${inside}`,
+    `/v1/snapshots/${key}`,
+    `/v1/snapshots/${key}.br`,
+    `/v1/snapshots/${folder}/../../../private/${key}`,
+    `/v1/snapshots/${folder}/%2e%2e/%2e%2e/%2e%2e/private/${key}`,
+    `/v1/snapshots/${folder}%2f${inside.replaceAll('/', '%2f')}`,
+    `/v1/snapshots/${folder}/strategies/../${inside}`,
+    `/v1/snapshots//${key}`,
+    `/v1/pin/${version}/${inside}`,
+    `/v1/program/${inside.replace('program/', '').replace('.json', '')}`,
+    `/private/${key}`,
+    `/.published/v1/snapshots/${key}`,
+  ]
+}

@@ -4,7 +4,6 @@ import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { endpointName } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { parseRequest } from '#core/contract/parse-request.ts'
 import { flag, list, named, object, text, textOrNull, whole } from '#core/contract/payloads/field.ts'
 import { signal } from '#core/contract/signal.ts'
 import { findClient } from '#signals/clients/clients.ts'
@@ -15,7 +14,16 @@ import { accountFor } from '#signals/outbox/resend.ts'
 import { type Overview, readOverview, readSealState } from '#signals/views/overview.ts'
 import { recentDeliveries, recentSignals, rowsOf, showDeliveries, showSignal } from '#signals/views/recent.ts'
 import { explainDeliveries } from '#signals/views/why-not-sent.ts'
-import { attempt, count, deliveryQuery, instant, pageQuery, seq, seqText } from '../../service/deliveries.ts'
+import {
+  attempt,
+  count,
+  deliveryQuery,
+  instant,
+  pageQuery,
+  seq,
+  seqOf,
+  seqText,
+} from '../../service/deliveries.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { delivery, endpointQuery, halted, liveStatus } from '../views.ts'
@@ -233,13 +241,11 @@ export const SIGNAL_ROUTES = [
 
 /** The signal of a number that stands in a path. Throws `not_found`, `validation_error`. */
 export async function findSignal(text: string, redis: OperatorParts['redis']): Promise<LoggedSignal> {
-  const { seq } = parseRequest(seqInPath, { seq: text })
+  const seq = seqOf(text)
   const found = await readSignal(redis, seq)
   if (found === null) throw new ApiError('not_found', `there is no signal ${seq}`)
   return found
 }
-
-const seqInPath = z.strictObject({ seq: seqText.describe('the number of a signal, from 1') })
 
 /** Of a list how many signals, and which: a number of one alone would be read as how many. */
 function shortened(value: unknown): unknown {

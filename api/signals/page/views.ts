@@ -117,7 +117,7 @@ async function numberCards(
           'Gaps',
           gaps.length === 0 ? toned('good', 'none') : toned('bad', gaps.length),
           gaps.length === 0
-            ? `of what was to be pushed of ${account.from} to ${account.to}`
+            ? `of what was to be pushed, numbers ${account.from} to ${account.to}`
             : html`not acknowledged: ${links}${more}`,
         ],
     [

@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { endpointName, resent } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { parseRequest } from '#core/contract/parse-request.ts'
 import { list, named, text } from '#core/contract/payloads/field.ts'
 import type { Client } from '#signals/clients/clients.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
@@ -21,6 +20,7 @@ import {
   isRange,
   resendFields,
   seq,
+  seqOf,
   seqText,
 } from '../../service/deliveries.ts'
 import { nameOf, RESEND as RESEND_ACTION, resendWarning } from '../../service/endpoint-actions.ts'
@@ -70,7 +70,7 @@ const signalDeliveries = named('SignalDeliveries', {
   ),
 })
 
-export const resendRequest = z
+const resendRequest = z
   .strictObject({
     endpoint: endpointName
       .optional()
@@ -130,11 +130,9 @@ export const DELIVERY_ROUTES = [
   }),
 ]
 
-const seqInPath = z.strictObject({ seq: seqText.describe('the number of a signal, from 1') })
-
 /** What became of the signal of a number that a client gives. Throws `validation_error`, `not_found`. */
 export async function explainOwn(asked: { readonly seq: string }, redis: Redis, client: Client) {
-  const found = await explainSignal(redis, client, parseRequest(seqInPath, asked).seq)
+  const found = await explainSignal(redis, client, seqOf(asked.seq))
   if (found !== null) return found
   const message = 'there is no such signal that you may see: GET /v1/signals/history lists those'
   throw new ApiError('not_found', message)

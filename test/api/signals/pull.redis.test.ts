@@ -3,12 +3,11 @@ import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { commit, type NewSignal } from '#signals/log/commit.ts'
 import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
-import { readDelivery } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { setSettings } from '#signals/outbox/webhooks.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import { forAllInTurn } from '#test/support/for-all.ts'
-import { addEndpoint, BOX, relayAll } from '../../support/signals/delivery.ts'
+import { addEndpoint, BOX, readDelivery, relayAll } from '../../support/signals/delivery.ts'
 import {
   addClient,
   commitMany,

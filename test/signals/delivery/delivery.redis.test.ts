@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, expect, test } from 'vitest'
 import { type DeliveryOptions, STOP_GRACE_MS } from '#signals/delivery/delivery-service.ts'
-import { readDelivery, readOutbox } from '#signals/outbox/outbox.ts'
+import { readOutbox } from '#signals/outbox/outbox.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
 import { CLOCK, FLIGHT_PREFIX, RELAY_LEASE, waitingKey } from '#signals/redis/keys.ts'
 import { atEnd } from '../../support/ends.ts'
@@ -12,6 +12,7 @@ import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/u
 import {
   addSubscriber,
   REAL_CLOCK,
+  readDelivery,
   startTestDelivery,
   startTimer,
   type TestDelivery,

@@ -12,7 +12,7 @@ import { startWorkers } from '#signals/delivery/workers.ts'
 import { commit } from '#signals/log/commit.ts'
 import { createLogReader, type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
 import { readExpired } from '#signals/outbox/expiry.ts'
-import { dueCounts, readAttempts, readDelivery, readSchedule } from '#signals/outbox/outbox.ts'
+import { dueCounts, readAttempts, readSchedule } from '#signals/outbox/outbox.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { SOUND } from '#signals/outbox/webhook-condition.ts'
 import {
@@ -39,6 +39,7 @@ import {
   madeWorld,
   owedCount,
   owingWorld,
+  readDelivery,
   relayAll,
   startTimer,
   until,

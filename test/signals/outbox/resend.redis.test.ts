@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { entitleClient } from '#signals/clients/clients.ts'
 import { readAfter } from '#signals/log/read-log.ts'
-import { dueCounts, oweAgain, readAttempts, readDelivery } from '#signals/outbox/outbox.ts'
+import { dueCounts, oweAgain, readAttempts } from '#signals/outbox/outbox.ts'
 import { accountFor, type ResendRange, resend } from '#signals/outbox/resend.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import { disableWebhook, enableWebhook, removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
@@ -16,6 +16,7 @@ import {
   delivered,
   failed,
   owingWorld,
+  readDelivery,
 } from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
 import { redis, useRedis } from '../../support/signals/test-redis.ts'

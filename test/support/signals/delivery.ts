@@ -10,6 +10,7 @@ import {
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createLogReader } from '#signals/log/read-log.ts'
 import type { Destination } from '#signals/outbox/destination.ts'
+import { readOutbox } from '#signals/outbox/outbox.ts'
 import { debtorsOf, relayOnce } from '#signals/outbox/relay.ts'
 import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/outbox/secret-box.ts'
 import { OPERATOR } from '#signals/outbox/setter.ts'
@@ -178,3 +179,7 @@ export const startTimer = (ms: number, run: () => void): (() => void) => {
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise(resolve => setTimeout(resolve, 5))
 }
+
+/** The state of a delivery; null if it was never owed. */
+export const readDelivery = async (redis: Redis, seq: number, destination: Destination) =>
+  (await readOutbox(redis, seq)).get(destination) ?? null
