@@ -20,7 +20,8 @@ export type Jobs = ReturnType<typeof createJobs>
 
 /** The jobs of the coordinator. A Redis that does not answer is noted; what nobody finishes then, the coordinator does. */
 export function createJobs(connection: Redis, code: string, note: (line: string) => void) {
-  const queue = new Queue<JobData>(queueOf(code), { connection })
+  // Without the question for the version: an answer that is late once would refuse every later command.
+  const queue = new Queue<JobData>(queueOf(code), { connection, skipVersionCheck: true })
   queue.on('error', () => {}) // every command reports its own error
   let isAway = false
   const ask = async <T>(command: () => Promise<T>, otherwise: T): Promise<T> => {

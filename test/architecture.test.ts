@@ -160,6 +160,7 @@ test('the rules allow the title of a group, and a title that holds a quote or st
 
 test.each([
   "const folder = await mkdtemp(join(tmpdir(), 'x-'))",
+  "const child = spawn('sh', [])",
   'onTestFinished(() => server.close())',
   'fc.assert(fc.property(fc.integer(), n => {}))',
 ])('the rules refuse in a test: %s', line => {

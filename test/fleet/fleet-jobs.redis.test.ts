@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { createJobs, type Patience, serveJobs } from '#fleet/queue.ts'
 import type { Worker } from '#fleet/worker.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { atEnd } from '#test/support/ends.ts'
@@ -34,8 +35,8 @@ function serve(worker: Worker) {
   return service
 }
 
-function jobsOf(code = CODE) {
-  const queue = createJobs(redis, code, () => {})
+function jobsOf(code = CODE, connection = redis) {
+  const queue = createJobs(connection, code, () => {})
   atEnd(queue.close)
   return queue
 }
@@ -45,6 +46,20 @@ function strange(store: ObjectStore, id: string, times: number, act: () => Promi
   let left = times
   return asking(store, key => (key.includes(`/${id}/`) && left-- > 0 ? act() : null))
 }
+
+test('a coordinator whose first answer of Redis is late gives jobs to workers all the same', async () => {
+  const stores = createMemoryStores()
+  const hasty = connectRedis(server.url, () => {}, { commandTimeout: 50 })
+  atEnd(() => hasty.disconnect())
+  await hasty.connect()
+  const jobs = jobsOf(CODE, hasty)
+  serve(workerOf(stores))
+  await Promise.resolve().then(() => {}) // what a queue asks when it is made is under way
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  hasty.options.commandTimeout = 60_000
+  await coordinate(stores, { jobs })
+  await expectWhole(stores)
+})
 
 test('a store that refuses once costs another try; one that always refuses ends the build with its reason', async () => {
   const stores = createMemoryStores()

@@ -44,6 +44,6 @@ test('an unpacked array is a copy of its part of a larger one, also of bytes of 
   expect(bytes).toEqual(Uint8Array.of(97, 98, 99))
 })
 
-test('a packed field without a value is left out', () => {
+test('packing leaves out a field without a value', () => {
   expect(unpack(pack({ a: undefined, b: [1] }))).toEqual({ b: [1] })
 })

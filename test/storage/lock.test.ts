@@ -75,7 +75,7 @@ test('exactly one of many processes that find a stale lock takes it over', async
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-test('a latecomer who listed long ago does not win against the holder of today', async () => {
+test('a process that listed the locks long ago does not win against the one that holds the lock now', async () => {
   const slow = { ...store, list: async () => ['lock/build/0000000001'] }
   await acquireLock(store, 'build', world(1))
   const holder = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))

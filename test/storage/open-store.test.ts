@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { assertApart, cleanStore, isAlive, openStore, privateTwin } from '#storage/open-store.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
-import { atEnd } from '../support/ends.ts'
+import { startProcess } from '../support/history/highwater-process.ts'
 
 test.each([
   ['file:///srv/store', 'file:///srv/store'],
@@ -95,12 +93,8 @@ test('a store has its private twin beside it', () => {
 })
 
 test('a process is alive until it ends, even if its parent does not reap it, and a number that none has is not', async () => {
-  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  atEnd(() => void parent.kill())
-  const [line] = (await once(parent.stdout, 'data')) as [Buffer] // what `sh` prints
-  const child = Number(line)
+  const parent = startProcess('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
+  const child = Number(await parent.prints(/^\d+$/m))
   const name = () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')
   await expect.poll(name).toBe('sleep\n') // until then it is a shell, which reaps its children
   expect([isAlive(process.pid), isAlive(child), isAlive(2 ** 30)]).toEqual([true, true, false])

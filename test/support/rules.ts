@@ -203,9 +203,10 @@ const isOfTest = (before: string, indent: string): boolean =>
   before.lastIndexOf(`\n${indent}test`) > before.lastIndexOf(`\n${indent}describe`)
 
 /** What has one place in `test/support/`, so that no run fails by chance. */
-const OWN_WAYS = /\b(mkdtemp|onTestFinished)\(|\bfc\.assert\(|\bafter(All|Each)\(.*\brm\(/
+const OWN_WAYS = /\b(mkdtemp\w*|(?<!\.)spawn|onTestFinished)\(|\bfc\.assert\(|\bafter(All|Each)\(.*\brm\(/
 
-const PLACES = /^test\/support\/(ends|temporary-folder|for-all|runner\/run|http\/history-bytes)\.ts$/
+const PLACES =
+  /^test\/(mutations|support\/(ends|processes|temporary-folder|for-all|runner\/run|http\/history-bytes|servers\/[\w-]+))\.ts$/
 
 /** The lines with which a test makes folders, ends what it starts, or draws random values in a way of its own. */
 export const ownWays = ({ path, text }: Source): string[] =>

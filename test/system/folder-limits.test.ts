@@ -85,9 +85,8 @@ const WRITING: readonly [string, (stores: Stores) => readonly string[]][] = [
   ['refresh', stores => ['refresh', ...storeArgs(stores)]],
 ]
 
-// Skipped on a machine that does not allow mounts.
 test.runIf(mayMount).each(WRITING)(
-  'a read-only folder is refused by `highwater %s` with the reason, stays as it was, and its versions are listed all the same',
+  'a read-only folder is refused by `highwater %s` with the reason, stays as it was, and its versions are listed all the same (skipped where nobody may mount a folder)',
   async (_name, args) => {
     const stores = await copyStores(inject('tinyStore'))
     const before = await contentOf(stores)

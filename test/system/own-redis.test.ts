@@ -116,7 +116,7 @@ async function untilCursor(folder: string, own: LiveBook, closeMs: number): Prom
 }
 
 async function connectTo(folder: string): Promise<Redis> {
-  const redis = connectRedis(await urlIn(folder), () => {})
+  const redis = connectRedis(await urlIn(folder), () => {}, { commandTimeout: 60_000 })
   atEnd(() => redis.disconnect())
   await redis.connect()
   return redis

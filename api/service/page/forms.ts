@@ -146,7 +146,7 @@ const textsOf = (shown: Fields): Texts =>
   )
 
 /** Stands in a path for a name that the form has as an input: no id is a dash. */
-const UNNAMED = '-'
+export const UNNAMED = '-'
 
 /** A path with its variables; what has no name yet is sent with the form. */
 const withVariables = (path: string, given: Texts): string =>

@@ -1,6 +1,7 @@
 // The page for subscribers: who has logged in, and that what it does is done by the keyed routes, as that client.
 import type { Hono } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
+import { invalidParameter } from '#core/contract/errors.ts'
 import type { Identity } from '#signals/clients/clients.ts'
 import { digestOf } from '#signals/clients/token.ts'
 import { endpointsOf } from '#signals/outbox/webhooks.ts'
@@ -14,6 +15,7 @@ import {
 } from '#signals/subscribers/sessions.ts'
 import type { Exchange, ServiceEnv } from '../../service/exchange.ts'
 import { createGuessDelay } from '../../service/guessing.ts'
+import { UNNAMED } from '../../service/page/forms.ts'
 import { cookieOptions, createPage } from '../../service/page/mount.ts'
 import type { RemoteAddress } from '../../service/remote-address.ts'
 import { type ServedParts, toRefusal } from '../exchange.ts'
@@ -64,8 +66,15 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
       await endSession(redis, getCookie(c, COOKIE) ?? '')
       cookie(c, '', 0)
     },
-    act: (c, route, _, { who }) => {
+    act: (c, route, _, { who, endpoints }) => {
       access.assertMayCall(route.group, who.client)
+      const { endpoint = '' } = c.get('variables') ?? {}
+      if (c.req.param('endpoint') === UNNAMED && endpoints.includes(endpoint))
+        throw invalidParameter(
+          'endpoint',
+          endpoint,
+          'expected a new name: the tab Endpoints changes what is set',
+        )
       return route.act(c, parts, who)
     },
     mayConfirm: ({ group }, { who }) => {

@@ -222,28 +222,31 @@ test('a large answer whose reader takes too long breaks off, and gives its place
   expect(errors).toEqual([])
 })
 
-test.each(['identity', 'zstd'] as const)('other work has a turn between two blocks in %s', async coding => {
-  const order: string[] = []
-  function* blocks() {
-    for (let i = 0; i < 8; i++) {
-      order.push('block')
-      yield new Uint8Array(200_000).fill(i)
+test.each(['identity', 'zstd'] as const)(
+  'requests of others are answered between two blocks of a large answer in %s',
+  async coding => {
+    const order: string[] = []
+    function* blocks() {
+      for (let i = 0; i < 8; i++) {
+        order.push('block')
+        yield new Uint8Array(200_000).fill(i)
+      }
     }
-  }
-  let isOver = false
-  const others = async () => {
-    while (!isOver) {
-      order.push('turn')
-      await new Promise(resolve => setImmediate(resolve))
+    let isOver = false
+    const others = async () => {
+      while (!isOver) {
+        order.push('turn')
+        await new Promise(resolve => setImmediate(resolve))
+      }
     }
-  }
-  const turning = others()
-  for await (const _ of compressBlocks(blocks(), coding));
-  isOver = true
-  await turning
-  expect(order.filter(what => what === 'block')).toHaveLength(8)
-  expect(order.join(' ')).not.toContain('block block')
-})
+    const turning = others()
+    for await (const _ of compressBlocks(blocks(), coding));
+    isOver = true
+    await turning
+    expect(order.filter(what => what === 'block')).toHaveLength(8)
+    expect(order.join(' ')).not.toContain('block block')
+  },
+)
 
 /** An export of 30 MB, more than the buffers of any two sockets hold. Nobody ever reads the whole of it. */
 const DAYS = 150_000

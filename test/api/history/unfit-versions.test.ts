@@ -150,7 +150,7 @@ holds a return that is no number -> ${replaced('daily', encoded('daily', withNaN
 ]
 
 test.each(HARMS)(
-  'a version that %s is not served: not next, not at a start, not alone',
+  'a version that %s is not served: not after another, not at a start, not as the only one',
   async (_, harm, checks, why) => {
     const failure = { kind: 'failed', error: { message: expect.stringContaining(why) } }
     const stores = await openBothVersions()

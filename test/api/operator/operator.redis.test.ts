@@ -256,7 +256,7 @@ test('deliveries are listed by signal, by client and by status, newest first, pa
 })
 
 test.each(['/ops/signals', '/ops/deliveries', '/ops/deliveries?client=acme'])(
-  'the list %s begins before a number, from 1 on',
+  'the list %s begins before the number that is asked for, which is at least 1',
   async path => {
     await fire(redis, 'a', 'alder')
     const olderThan = (seq: number) => request('GET', `${path}${path.includes('?') ? '&' : '?'}before=${seq}`)

@@ -315,7 +315,7 @@ test('a header that is refused is asked for again by its own form, which changes
   }
 })
 
-test('a wrong name of an endpoint is asked for again in its form, with what was typed and what is wrong beside it, in the words of the page', async () => {
+test('a wrong name of an endpoint, and one that is set when another is added, is asked for again in its form, with what was typed and what is wrong beside it, in the words of the page', async () => {
   const page = await loggedIn()
   await setEndpoint(page, 'default')
   const { text } = await setEndpoint(page, 'Not A Name')
@@ -336,6 +336,8 @@ test('a wrong name of an endpoint is asked for again in its form, with what was 
   const missing = (await page.post('/account/endpoints/nobodys/test', { csrf })).text
   expect(missing).toContain('the tab Endpoints lists yours, and “Test and set” on the tab Endpoints sets one')
   expect(missing).not.toContain('/v1/')
+  const taken = await page.post('/account/endpoints/-/put', { csrf, url: `${HOOK}/2`, endpoint: 'default' })
+  expect([taken.status, taken.text]).toEqual([422, expect.stringContaining('Endpoint: expected a new name')])
 })
 
 test('the login says that a session ended, a link that was used before ends none, and an address without a page has one that says so', async () => {

@@ -112,7 +112,7 @@ test('a history is the log after a number that the client may see, its pages are
   )
 })
 
-test('a history as CSV holds what the JSON holds, in the order of the specification and without an exponent', async () => {
+test('the pull of signals as CSV holds what the JSON holds, in the order of the specification and without an exponent', async () => {
   await forAllInTurn(30, fc.array(entry, { minLength: 1, maxLength: 20 }), async log => {
     await reset(ALIASES)
     await commit(redis, log.map(toSignal), NOW_MS)

@@ -60,7 +60,7 @@ test('each entry is time-stamped by the command of the page, and both verifiers 
   expect([exchanged.code, exchanged.out]).toEqual([1, expect.stringContaining('is no time stamp of entry 1')])
 })
 
-test('a command that fails, prints nothing or stamps another digest is a warning, and the next run catches up', async () => {
+test('a command for time stamps that fails, prints nothing or stamps another digest is a warning, and the next run catches up', async () => {
   const { stores, store, build, command } = await openAnchored()
   const other = `openssl ts -query -digest ${'ab'.repeat(32)} -sha256 -cert -out ${join(authority.folder, 'stray')} && cd ${authority.folder} &&
     openssl ts -reply -config tsa.cnf -queryfile stray`

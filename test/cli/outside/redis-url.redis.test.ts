@@ -69,7 +69,7 @@ test('a connection that was lost is not made again to a Redis that works in anot
 
 // Only root can give a folder away.
 test.runIf(isRoot)(
-  "root is refused in the folder of another user's Redis, with the user's name",
+  "root is refused in the folder of another user's Redis, with the user's name (skipped unless root runs it)",
   async () => {
     const there = await temporaryFolder()
     await chown(there, 65_534, 65_534)

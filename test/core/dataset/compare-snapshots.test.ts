@@ -235,7 +235,7 @@ const GAPS: FilledGap[] = [
   { of: 'BTCUSDT-PERP/1d', from: DAY, to: DAY, reason: 'the exchange was closed', strategies: ['ash'] },
 ]
 
-test('a filled gap explains the days after it, and neither another base risk nor another version of a module', () => {
+test('a gap in the bars that was filled explains other returns on the days after it, and neither another base risk nor another version of a module', () => {
   const explains = (...catalogue: Change[]) => isExplained(alteredWith(catalogue), GAPS)
   expect(explains()).toBe(true)
   expect(explains({ field: 'name', old: 'Ash', new: 'Oak' })).toBe(true)

@@ -121,7 +121,7 @@ const HELD = scene(
 
 const figuresOf = (given: Partial<LiveInput>) => liveFigures({ ...HELD, ...given })
 
-test('a day is left out of as sealed if only positions were open on it that were not sealed in time, the days of their entry and exit included', () => {
+test('a day is left out of the figures “as sealed” if only positions were open on it that were not sealed in time, the days of their entry and exit included', () => {
   const { values } = figuresOf({})
   expect(values).toMatchObject({
     ...{ live_since: '2026-01-01T00:00:00Z', ended_on: null, days_left_out: 4, days_shared: 1 },

@@ -1,15 +1,17 @@
 // The process around the context of a module, as if a module had left the context: what Node itself denies it, what code it has,
 // and that it ends with its parent.
-import { fork, spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { createProcesses, processArguments, workerCode } from '#pipeline/modules/processes.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
-import { atEnd } from '../../support/ends.ts'
+import { atEnd, atEndOfProcess } from '../../support/ends.ts'
+import { startProcess } from '../../support/history/highwater-process.ts'
+import { processesOf } from '../../support/processes.ts'
 import { bookOf, dailyBars, FIRST_DAY, moduleOf, moduleText } from '../night/night-book.ts'
 
 /** Tries each, and answers what was denied. */
@@ -40,6 +42,7 @@ test('the process of the modules reads the folder of the modules, and nothing el
     execArgv: processArguments(strategies),
     env: { TZ: 'UTC', LC_ALL: 'C' },
   })
+  atEndOfProcess(() => child.kill())
   const [denied] = await once(child, 'message')
   const accesses = ['bars', 'folder', 'write', 'process', 'thread']
   expect(denied).toEqual({
@@ -82,38 +85,19 @@ test.skipIf(!hasProc).each(Object.entries(LOOPS))(
   async (_, body) => {
     const book = await temporaryFolder()
     await writeFiles(book, bookOf(dailyBars([100, 101, 102, 103]), [moduleOf('oak', { body })]))
-    const parent = spawn(process.execPath, [COMMAND, 'check', '--book', book, '--allow-stale'], {
-      stdio: 'ignore',
-    })
-    atEnd(() => {
-      for (const pid of runningIn(book)) process.kill(pid, 'SIGKILL')
-    })
-    const own = () => runningIn(join(book, 'strategies'))
+    const parent = startProcess(process.execPath, [COMMAND, 'check', '--book', book, '--allow-stale'])
+    const own = () => processesOf(join(book, 'strategies'))
     await expect.poll(() => own().some(isBusy)).toBe(true)
     parent.kill('SIGKILL')
     await expect.poll(own).toEqual([])
   },
 )
 
-const textOf = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return '' // it has ended
-  }
-}
-
-/** The processes that name a folder in their arguments. */
-const runningIn = (folder: string): number[] =>
-  readdirSync('/proc')
-    .map(Number)
-    .filter(pid => Number.isInteger(pid) && textOf(`/proc/${pid}/cmdline`).includes(folder))
-
 /** A hundred ticks are a second of processor time, which a process that only starts does not use. */
 const BUSY_TICKS = 100
 
-const isBusy = (pid: number): boolean =>
-  Number(textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[11]) >= BUSY_TICKS
+const isBusy = ({ pid }: { readonly pid: number }): boolean =>
+  Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[11]) >= BUSY_TICKS
 
 const ROOT = new URL('../../../', import.meta.url)
 

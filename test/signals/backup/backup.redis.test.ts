@@ -196,7 +196,7 @@ test('a strategy that runs while a backup is taken stands in it where its signal
   expect(await redis.hget(liveKey('alder'), 'cursor')).toBe(String(signals))
 })
 
-test('a restore that is killed while it makes room leaves nothing that a service would begin with', async () => {
+test('a restore that is killed while it deletes what was there leaves nothing that a service would begin with', async () => {
   await playScene(redis)
   await readHead(redis, () => 'epoch-1')
   const lines = await backUp()

@@ -558,7 +558,7 @@ test('a request is never begun so late that its deadline lies after the lease of
   expect(FLIGHT_MS * LAST_START_SHARE + ATTEMPT_TIMEOUT_MS).toBeLessThan(FLIGHT_MS)
 })
 
-test('a request is not begun with the rest of a lease after Redis was away while the one before it was written', async () => {
+test('a delivery is not begun if its lease is nearly over because Redis was away while the delivery before it was recorded', async () => {
   const backMs = NOW_MS + FLIGHT_MS - 1_000
   let isAway = false
   const { drain, seqs, ...world } = await owed(3, () => {

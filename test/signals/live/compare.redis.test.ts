@@ -124,7 +124,7 @@ test('live and replay differ if a signal is stored that no replay gives, if one 
   expect((await compare(BARS, eager)).some(fault => fault.includes('stored is nothing'))).toBe(true)
 })
 
-test('live and replay of many strategies are compared by one reading of the log, to each its own signals of its own time', async () => {
+test('live and replay of many strategies are compared by one reading of the log, each with its own signals of its own time', async () => {
   const closeMs = Date.parse('2026-11-21T00:00:00Z')
   const past = { version: '1', fromMs: closeMs - 1, cursorMs: closeMs, record: {} }
   const idOf = (alias: string) => signalId(alias, closeMs, 'long')

@@ -89,7 +89,7 @@ test.each([['alder'], ['*']])(
 
 const step = { alias: 'alder', from: '', to: '100', fields: { checkpoint: '{"a":1}' } }
 
-test('a step of a live strategy writes signals, cursor and checkpoint together, by a second runner, or again, nothing, and without a signal the cursor alone', async () => {
+test('a step of a live strategy writes signals, cursor and checkpoint together, without a signal the cursor alone, and nothing if it is repeated or another runner was first', async () => {
   await commit(redis, [fire('a')], NOW_MS, step)
   const second = await commit(redis, [fire('other')], NOW_MS, { ...step, fields: { checkpoint: 'wrong' } })
   expect(second).toEqual({ kind: 'moved', cursor: '100' })
@@ -108,7 +108,7 @@ test('the log is read from a number on, ascending, at most as many as asked for'
   expect(await readSignal(redis, 5)).toBeNull()
 })
 
-test('the log knows the newest of some aliases and of the tests of a client', async () => {
+test('the log finds the newest signal of some aliases, and of the tests of a client', async () => {
   await commit(redis, [fire('a'), fire('b', { alias: 'birch' })], NOW_MS)
   await commit(redis, [fire('t', { is_test: true }, 'acme')], NOW_MS)
   expect(await newestVisible(redis, { id: 'other', aliases: ['alder'] })).toBe(1)

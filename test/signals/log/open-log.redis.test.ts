@@ -98,16 +98,19 @@ test('a process that outlives Redis beside one that died continues above what th
 test.each([
   ['whose private store takes no promise', 'ENOSPC', () => redis.hset(HEAD, 'seq', MARK_AHEAD)],
   ['whose head is behind its log', 'the log holds signal 2', () => redis.xadd(LOG, '2-0', 'body', '{}')],
-])('a service %s is not ready, because a fire is refused; asking promises nothing', async (_, why, spoil) => {
-  const { own, fire } = await openProcess()
-  const { app } = createTestSignals(own)
-  const status = async () => (await app.request('/readyz')).status
-  expect([await status(), await markOf(), await fire('a'), await status()]).toEqual([200, 0, 1, 200])
-  privateStore.replace = async () => Promise.reject(new Error('ENOSPC'))
-  await spoil()
-  expect(await status()).toBe(503)
-  await expect(fire('b')).rejects.toThrow(why)
-})
+])(
+  'a service %s is not ready, because a fire is refused, and a look at its readiness changes nothing',
+  async (_, why, spoil) => {
+    const { own, fire } = await openProcess()
+    const { app } = createTestSignals(own)
+    const status = async () => (await app.request('/readyz')).status
+    expect([await status(), await markOf(), await fire('a'), await status()]).toEqual([200, 0, 1, 200])
+    privateStore.replace = async () => Promise.reject(new Error('ENOSPC'))
+    await spoil()
+    expect(await status()).toBe(503)
+    await expect(fire('b')).rejects.toThrow(why)
+  },
+)
 
 test('a clean stop that is late takes back nothing that another process has promised meanwhile', async () => {
   const [stops, other] = [await openProcess(), await openProcess()]

@@ -183,15 +183,17 @@ const REFUSED = 5
 const HEAD_BYTES = 12
 const TYPES: Readonly<Record<number, Question['type']>> = { 1: 'A', 28: 'AAAA' }
 
-/** Starts a server and gives its address and what it was asked. */
-async function startNameServer(answer: (question: Question) => Reply | null) {
+/** Starts a server, which answers so many questions at once, and gives its address and what it was asked. */
+async function startNameServer(answer: (question: Question) => Reply | null, together = 1) {
   const socket = createSocket('udp4')
   const asked: string[] = []
+  const replies: (() => void)[] = []
   socket.on('message', (query, from) => {
     const question = readQuestion(query)
     asked.push(`${question.type} ${question.name}`)
     const reply = answer(question)
-    if (reply !== null) socket.send(writeReply(query, reply), from.port, from.address)
+    if (reply !== null) replies.push(() => socket.send(writeReply(query, reply), from.port, from.address))
+    if (replies.length >= together) for (const send of replies.splice(0)) send()
   })
   await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
   atEnd(() => socket.close())
@@ -219,21 +221,17 @@ function writeReply(query: Buffer, reply: Reply): Buffer {
   return Buffer.concat([head, query.subarray(HEAD_BYTES, end), ...answers])
 }
 
+const V4 = [93, 184, 216, 34]
 const V6 = [0x26, 0x06, 0x47, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
 
 test('a host is found with all of its addresses, IPv4 before IPv6', async () => {
-  const { address, asked } = await startNameServer(({ type }) => ({
-    records:
-      type === 'A'
-        ? [
-            [93, 184, 216, 34],
-            [10, 0, 0, 1],
-          ]
-        : [V6],
-  }))
+  const { address, asked } = await startNameServer(
+    ({ type }) => ({ records: type === 'A' ? [V4, [10, 0, 0, 1]] : [V6] }),
+    2,
+  )
   const resolveHost = createHostResolver([address])
   expect(await resolveHost('hooks.example.org')).toEqual(['93.184.216.34', '10.0.0.1', '2606:4700::1'])
-  expect(asked.toSorted()).toEqual(['A hooks.example.org', 'AAAA hooks.example.org'])
+  expect(new Set(asked)).toEqual(new Set(['A hooks.example.org', 'AAAA hooks.example.org']))
 })
 
 test('a host with addresses of one family is found, whatever the answer for the other', async () => {
@@ -258,11 +256,13 @@ test.each([SERVFAIL, REFUSED])('a name server that answers with error %i does no
 
 test('a host with addresses of one family is found at once, though no server answers for the other', async () => {
   for (const silent of ['A', 'AAAA']) {
-    const records = silent === 'A' ? [V6] : [[93, 184, 216, 34]]
-    const { address } = await startNameServer(({ type }) => (type === silent ? null : { records }))
-    const startMs = performance.now()
+    let isFirst = true
+    const { address } = await startNameServer(({ type }) => {
+      if (type !== silent || !isFirst) return { records: type === 'A' ? [V4] : [V6] }
+      isFirst = false // the same question is answered a second later: who waits for that has both
+      return null
+    })
     expect(await createHostResolver([address])('hooks.example.org')).toHaveLength(1)
-    expect(performance.now() - startMs).toBeLessThan(900) // the server is asked again after a second
   }
 })
 

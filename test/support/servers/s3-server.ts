@@ -1,7 +1,7 @@
 // A real S3 server on a port of its own, which ends with the process that started it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '#cli/services/free-port.ts'
+import { probe } from '#cli/services/free-port.ts'
 import { startLocalServer } from '#cli/services/local-server.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 
@@ -19,8 +19,10 @@ const PACKAGES = join(ROOT, '.servers/ceph')
 
 const KEYS = { accessKeyId: 'test', secretAccessKey: 'testing' }
 
-/** The server takes its port and the two after it. */
+/** The server takes its port and the two after it, below those that tests draw: none is taken before it listens. */
 const PORTS = 3
+const FIRST_PORT = 10_000
+const MOST_SERVERS = 333
 
 /** Starts a server, and unpacks its packages where they are not yet. Its objects are gone when it stops. */
 export async function startS3Server(): Promise<S3Server> {
@@ -40,11 +42,9 @@ export async function startS3Server(): Promise<S3Server> {
 
 /** The first of some neighbouring free ports. */
 async function freePorts(): Promise<number> {
-  for (;;) {
-    const first = await freePort()
-    const rest = Array.from({ length: PORTS - 1 }, (_, i) => first + 1 + i)
-    if ((await Promise.allSettled(rest.map(freePort))).every(({ status }) => status === 'fulfilled')) {
-      return first
-    }
+  for (let draw = process.pid; ; draw++) {
+    const first = FIRST_PORT + PORTS * (draw % MOST_SERVERS)
+    const looks = Array.from({ length: PORTS }, (_, i) => probe(first + i))
+    if ((await Promise.allSettled(looks)).every(({ status }) => status === 'fulfilled')) return first
   }
 }

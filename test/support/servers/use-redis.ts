@@ -32,7 +32,7 @@ export async function sharedRedis(): Promise<SharedRedis> {
   return {
     url,
     async connect() {
-      const redis = connectRedis(url, () => {})
+      const redis = connectRedis(url, () => {}, { commandTimeout: 60_000 }) // a busy machine is no Redis that hangs
       atEnd(() => redis.disconnect())
       await redis.connect()
       return redis

@@ -6,7 +6,7 @@ import { expect, inject } from 'vitest'
 import { z } from 'zod'
 import { runCommand } from '#cli/program.ts'
 import { createStream, madeUp } from '../../cli/made-up.ts'
-import { atEnd } from '../ends.ts'
+import { atEndOfProcess } from '../ends.ts'
 import { startHighwater } from '../history/highwater-process.ts'
 import type { Running } from '../processes.ts'
 import { processesOf } from '../processes.ts'
@@ -70,7 +70,7 @@ export async function serveHere(
     stopped.resolve()
     return ended
   }
-  atEnd(stop)
+  atEndOfProcess(stop)
   const address = (pattern: RegExp): Promise<string> =>
     Promise.race([
       expect.poll(() => pattern.exec(printed())?.[1]).toBeDefined(),
