@@ -147,11 +147,8 @@ test('a very long value of a parameter is not repeated whole in its refusal', as
 
 const STRATEGY_ROUTES = ROUTES.filter(({ group }) => group === 'strategy')
 
-/** Names that differ from that of a strategy in a letter or two. */
-const NEAREST = new Map([
-  ['ash ', 'ash'],
-  ['-ash', 'ash'],
-])
+/** Names that differ from `ash` in a letter. */
+const NEAR_ASH = ['ash ', '-ash']
 
 const UNKNOWN_SIDS = [
   ['oak', 'oak'],
@@ -178,8 +175,8 @@ test.each(STRATEGY_ROUTES)('$path answers 404 to unknown strategies, with the na
     expect(await errorOf(response)).toStrictEqual({
       code: 'not_found',
       message: `unknown strategy '${named}'`,
-      details: NEAREST.has(named)
-        ? [{ param: 'sid', value: named, reason: `did you mean '${NEAREST.get(named)}'?` }]
+      details: NEAR_ASH.includes(named)
+        ? [{ param: 'sid', value: named, reason: "did you mean 'ash'?" }]
         : null,
     })
   }
@@ -228,4 +225,9 @@ test('the table promises 422 for answers of the dataset and routes with paramete
     const names = isList || route.group === 'strategy' || 'ids' in route.query
     expect(promises(route, 'not_found'), route.id).toBe(names)
   }
+})
+
+test('the description of an answer has its headers: the address of a redirect, the name of a refused request', async () => {
+  const description = await textOf('/openapi.json')
+  for (const name of ['Location', 'X-Request-Id']) expect(description).toContain(`"headers":{"${name}":`)
 })

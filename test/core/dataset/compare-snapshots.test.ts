@@ -48,13 +48,8 @@ test('in the first version everything is added', () => {
 test('equal datasets have no differences', () => {
   const { strategies, ...changes } = compare([ash, elm], [ash, elm])
   expect(changes).toEqual({
-    version: NEXT.version,
-    previous: '2024-06-01T00:15:00Z',
-    history_restated: false,
-    added: [],
-    removed: [],
-    dataset: [],
-    definitions: [],
+    ...{ version: NEXT.version, previous: '2024-06-01T00:15:00Z', history_restated: false },
+    ...{ added: [], removed: [], dataset: [], definitions: [] },
   })
   for (const { id, ...each } of strategies) {
     const trades = { appended: 0, restated_count: 0, restated: [] }
@@ -85,6 +80,12 @@ comes before the old start -> ${{ first: '2023-12-31', returns: [0.5, ...days] }
 test('a difference below the published precision is not a difference', () => {
   const returns = [0.01 + 1e-14, ...days.slice(1)]
   expect(compare([ash], [{ ...ash, returns }]).history_restated).toBe(false)
+})
+
+test('of more than a hundred days that are restated, the first hundred are listed, and all are counted', () => {
+  const flat = (ret: number) => [{ id: 'ash', returns: Array<number>(102).fill(ret) }]
+  const { restated, restated_count } = compare(flat(0.01), flat(0.02)).strategies[0]!.daily
+  expect([restated.length, restated.at(-1)?.t, restated_count]).toEqual([100, '2024-04-09', 102])
 })
 
 const [first, second] = ash.trades!
@@ -134,6 +135,7 @@ test('another base risk restates every rescaled figure, though no return differs
     daily: { restated_count: 0 },
     catalogue: [{ field: 'base_risk_pct', old: 0.02, new: 0.0200000001 }],
   })
+  expect(toAncestor(changes, null).restated).toMatchObject([{ base_risk: true, module_version: false }])
 })
 
 test('another version of a module is a restatement, and a strategy that only now has one, or has none any more, is not', () => {
@@ -364,9 +366,6 @@ test('the first digest of a module is no change, and another one is', () => {
       [{ ...ash, module_version: '1', rules_sha256: 'b' }],
     ).strategies[0]!
   expect(changesFrom(null).catalogue).toEqual([])
-  expect([changesFrom(null), changesFrom('b'), changesFrom('a')].map(hasOtherFiles)).toEqual([
-    false,
-    false,
-    true,
-  ])
+  const others = [null, 'b', 'a'].map(old => hasOtherFiles(changesFrom(old)))
+  expect(others).toEqual([false, false, true])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
+import { dailyPath, equityCurve, equityFromBaseline } from '#core/figures/account-path.ts'
 import {
   daysUnderwater,
   deepestEpisodes,
@@ -10,6 +10,7 @@ import {
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { longestRun } from '#core/figures/moments.ts'
 import { casesOf } from '#test/support/cases-of.ts'
+import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { near } from '#test/support/near.ts'
 import { returnsOf } from './arbitraries.ts'
@@ -30,6 +31,10 @@ test.each([
   ['a level beyond the range of a double', constant(10, 400), /leave the equity finite/],
 ])('the equity curve of some returns is refused for %s', (_, returns, sentence) => {
   expect(() => equityCurve(Float64Array.from(returns))).toThrow(sentence)
+})
+
+test.each([0, -1, Number.NaN, Infinity])('the path of an account is refused at %f times its base risk', k => {
+  expect(() => dailyPath(dailyFrom('2024-01-01', [0.1]), k)).toThrow('must be a positive finite number')
 })
 
 const depthsOf = (...returns: number[]): Float64Array =>
@@ -66,10 +71,8 @@ have an open drawdown from its second day on -> ${[0.1, -0.1, -0.1]} -> ${{ last
 )
 
 test('the trough of a drawdown is the first of equal depths', () => {
-  expect(drawdownEpisodes(Float64Array.of(-0.1, -0.2, -0.2, 0))[0]).toMatchObject({
-    trough: 1,
-    recovery: 3,
-  })
+  const [only] = drawdownEpisodes(Float64Array.of(-0.1, -0.2, -0.2, 0))
+  expect(only).toMatchObject({ trough: 1, recovery: 3 })
 })
 
 test('the drawdowns together are all days under water, the longest is the longest run, and one has the deepest day', () => {

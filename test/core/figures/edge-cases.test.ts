@@ -55,15 +55,13 @@ test('a series without a day has no date, no loss and no ratio, and trade figure
   expect(others.sharpe_daily_annualized).toBe('too_few_points')
 })
 
+const within = (block: string, ...names: readonly string[]) => names.map(name => `fund_dd/${block}/${name}`)
+
 test('every reason of a series of fewer than two days is too_few_points, except for CAGR and what is not there', () => {
   const ofYear = [
-    'cagr_pct',
-    'fund_dd/risk_adjusted/calmar',
-    'fund_dd/risk_adjusted/ulcer_performance_index',
-    'fund_dd/benchmark/cagr_pct',
-    'fund_dd/benchmark/excess_cagr_pct',
-    'fund_dd/since_publication/before/cagr_pct',
-    'fund_dd/since_publication/after/cagr_pct',
+    ...['cagr_pct', ...within('risk_adjusted', 'calmar', 'ulcer_performance_index')],
+    ...within('benchmark', 'cagr_pct', 'excess_cagr_pct'),
+    ...within('since_publication', 'before/cagr_pct', 'after/cagr_pct'),
   ]
   const publication = { since: '2030-01-01T00:15:00Z', isNew: false }
   forAll(dailySeries(0, 1), daily => {
@@ -77,13 +75,9 @@ test('every reason of a series of fewer than two days is too_few_points, except 
   })
 })
 
-const within = (block: string, ...names: readonly string[]) => names.map(name => `fund_dd/${block}/${name}`)
-
 test('a record of 89 days is not annualised, whatever it has gained; its volatility stays', () => {
-  const gained = dailyFrom(
-    '2024-01-01',
-    Float64Array.from(uneven(89), value => value + 0.01),
-  )
+  const raised = uneven(89).map(value => value + 0.01)
+  const gained = dailyFrom('2024-01-01', raised)
   const trades = [trade('2024-01-05T00:00:00Z', 24, 0.02), trade('2024-01-09T00:00:00Z', 24, -0.01)]
   const benchmark = dailyFrom('2024-01-01', uneven(89))
   const { values, undefined: reasons } = splitFigures(figuresOf(gained, 1, trades, { benchmark }))
@@ -179,6 +173,13 @@ test.each([
   for (const group of GROUPS) {
     const documented = Object.keys(fundDueDiligence().shape[group].shape)
     expect(Object.keys(parsed[group]).sort(), group).toEqual(documented.sort())
+  }
+})
+
+test('the description of a trailing return has the number of days that its name has', () => {
+  for (const [name, { description }] of Object.entries(fundDueDiligence().shape.annual.shape)) {
+    const [, days] = /^trailing_(\d+)d/.exec(name) ?? []
+    if (days !== undefined) expect(description).toContain(` the last ${days} days`)
   }
 })
 

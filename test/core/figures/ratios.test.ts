@@ -10,6 +10,7 @@ import { annualized, normalCdf, sharpe, sharpeInference, sortino } from '#core/f
 import { casesOf } from '#test/support/cases-of.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { returnsOf } from './arbitraries.ts'
+import { figuresFrom } from './series.ts'
 
 const TOO_FEW = undefinedBecause('too_few_points')
 const FLAT = undefinedBecause('zero_variance')
@@ -19,6 +20,7 @@ const ranks = (length: number) => Float64Array.from({ length }, (_, i) => i)
 const moments = (...values: number[]) => standardizedMoments(returns(...values))
 const stabilityOf = (...values: number[]) =>
   stability(returns(...values), equityFromBaseline(returns(...values)))
+const riskAdjusted = (daily: Iterable<number>) => figuresFrom('2024-01-01', daily, 0.01).fund_dd.risk_adjusted
 const curve = equityFromBaseline(returns(-0.5, 0.5, 1, -0.2))
 
 test.each(casesOf<[string, unknown, UndefinedReason]>`
@@ -27,6 +29,7 @@ the Sharpe ratio of equal returns, whose deviation rounding makes other than 0 -
 the Sortino ratio of one return -> ${sortino(returns(-0.01), 365)} -> too_few_points
 the Sortino ratio without a loss -> ${sortino(returns(0.01, 0), 365)} -> no_losses
 the probability of a Sharpe ratio of three returns -> ${sharpeInference(returns(0.1, 0.2, 0.4)).probabilistic} -> too_few_points
+the omega ratio with a loss of 1e-12 -> ${riskAdjusted([1, -1e-12]).omega} -> no_losses
 the stability of two returns -> ${stabilityOf(0.1, 0.2)} -> too_few_points
 the stability of equal returns -> ${stabilityOf(0.1, 0.1, 0.1)} -> zero_variance
 the return over a window that is longer than the series -> ${trailingReturn(curve, 5)} -> too_few_points
@@ -58,8 +61,8 @@ a quantile of 0.9, linear in the same way -> ${quantile(returns(1, 2, 4, 8), 0.9
 the highest quantile -> ${quantile(returns(1, 2, 4, 8), 1)} -> ${8}
 any quantile of one value -> ${quantile(returns(7), 0.3)} -> ${7}
 the quantile of a tail of one in 20 -> ${tailQuantile(ranks(41), 20)} -> ${2}
-the mean of a tail, of the floor((n - 1) / 20) + 1 smallest values 0, 1 and 2 -> ${tailMean(ranks(41), 20)} -> ${1}
-the mean of the tail of one value less, of 0 and 1 -> ${tailMean(ranks(40), 20)} -> ${0.5}
+the CVaR of 41 days at a hundredth of their risk, the mean of the floor((n - 1) / 20) + 1 smallest values 0, 1 and 2 -> ${riskAdjusted(ranks(41)).cvar_95_daily_pct} -> ${1}
+the CVaR of one day less, the mean of 0 and 1 -> ${riskAdjusted(ranks(40)).cvar_95_daily_pct} -> ${0.5}
 the tail ratio of a symmetric sample -> ${tailRatio(ranks(41).map(i => i - 20))} -> ${1}`)(
   'the figure of a sample is what a hand computes: %s',
   (_, figure, expected) => {

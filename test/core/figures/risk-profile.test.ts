@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dailyPath } from '#core/figures/account-path.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
-import { dayFigures } from '#core/figures/risk-profile.ts'
+import { dayFigures, stressFigures } from '#core/figures/risk-profile.ts'
 import { yearAheadFigures } from '#core/figures/year-ahead.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
@@ -39,7 +39,7 @@ test('at most 40 bins, whose borders are published as they are compared, hold ev
   const some = fc.array(fc.oneof(aReturn, near), { minLength: 1, maxLength: 60 })
   forAll(300, fc.tuple(some, fc.constantFrom(1, 0.3, 1e-3)), ([returns, k]) => {
     const path = dailyPath(dailyFrom('2020-01-01', returns), k)
-    const { bins, gain_days, loss_days, flat_days, worst } = dayFigures(path)
+    const { bins, bin_width_pct, gain_days, loss_days, flat_days, worst } = dayFigures(path)
     const lived = returns.slice(0, (path.ruinDay ?? returns.length) + 1)
     const moved = lived
       .map((value, i) => (i === path.ruinDay ? -100 : 100 * (k * value)))
@@ -50,11 +50,21 @@ test('at most 40 bins, whose borders are published as they are compared, hold ev
       ({ from_pct, to_pct }) => moved.filter(value => from_pct <= value && value < to_pct).length,
     )
     expect(bins.map(({ days }) => days)).toEqual(counted)
-    expect([counted.reduce((a, b) => a + b, 0), gain_days + loss_days, flat_days]).toEqual([
-      moved.length,
-      moved.length,
-      lived.length - moved.length,
-    ])
+    const total = counted.reduce((a, b) => a + b, 0)
+    expect([total, gain_days + loss_days]).toEqual([moved.length, moved.length])
+    expect(flat_days).toBe(lived.length - moved.length)
+    for (const bin of bins) expect((bin.to_pct - bin.from_pct) / Number(bin_width_pct)).toBeCloseTo(1)
     expect(bins.length).toBeLessThanOrEqual(40)
   })
+})
+
+test('in a period the return of the instrument is known exactly if its prices have every day of the period', () => {
+  const named = [{ name: 'a fall', from: '2024-01-03', to: '2024-01-04' }]
+  const returnBeside = (...held: number[]) => {
+    const benchmark = held.length > 0 ? dailyFrom('2024-01-01', held) : null
+    return stressFigures(dailyFrom('2024-01-01', constant(0, 9)), 1, benchmark, named).rows.at(-1)
+  }
+  expect(returnBeside()).toMatchObject({ days_covered: 2, return_pct: 0, instrument_return_pct: null })
+  expect(returnBeside(0, 0, -0.5)?.instrument_return_pct).toBeNull()
+  expect(returnBeside(0, 0, -0.5, 0)?.instrument_return_pct).toBe(-50)
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { renderDeploys } from '#core/dataset/resources/program/records.ts'
 import { dca } from '#core/program/benchmarks.ts'
 import { prepareProgram } from '#core/program/prepare-program.ts'
+import type { Tier } from '#core/program/program.ts'
 import { dipAppetite, trailingMean } from '#core/program/rules.ts'
 import { averageCost, simulate } from '#core/program/simulate.ts'
 import { forAll } from '#test/support/for-all.ts'
@@ -10,10 +11,14 @@ import { ALWAYS, arbitraryProgram, barsOf, CORE_ONLY, DIPS, firstBars, planOf } 
 
 const RUNS = 60
 
-test('a program of the core tier alone without pauses costs exactly what dca costs', () => {
+test('a program of the core tier alone costs exactly what dca costs, and while it is paused buys nothing', () => {
   forAll(RUNS, arbitraryProgram, ({ plan, bars, cadence }) => {
     const data = prepareProgram({ ...plan, tiers: CORE_ONLY, paused: [] }, bars)
     expect(averageCost(simulate(data, cadence).totals)).toBe(dca(data, cadence))
+    const paused = [{ from: plan.window.from, to: null }]
+    expect(
+      simulate(prepareProgram({ ...plan, tiers: CORE_ONLY, paused }, bars), cadence).deployments,
+    ).toEqual([])
   })
 })
 
@@ -69,21 +74,12 @@ test('the trailing mean of equal prices is exactly that price, whatever the hist
   ).toBe(true)
 })
 
-const spends = (weight: number) =>
-  simulate(
-    prepareProgram(
-      planOf(10, {
-        tiers: [
-          { tier: 'core', weight: 1 - weight, rule: ALWAYS },
-          { tier: 'cyclical', weight, rule: ALWAYS },
-        ],
-      }),
-      barsOf([4, 5, 6, 7]),
-    ),
-    1,
-  )
-    .deployments.filter(({ tier }) => tier === 'cyclical')
-    .map(({ bar, spend }) => [bar, spend])
+const spends = (weight: number) => {
+  const other: Tier = { tier: 'core', weight: 1 - weight, rule: ALWAYS }
+  const plan = planOf(10, { tiers: [other, { tier: 'cyclical', weight, rule: ALWAYS }] })
+  const { deployments } = simulate(prepareProgram(plan, barsOf([4, 5, 6, 7])), 1)
+  return deployments.filter(({ tier }) => tier === 'cyclical').map(({ bar, spend }) => [bar, spend])
+}
 
 test('a spend below a millionth of the equity is made once its cash suffices, and one of a millionth and more at once', () => {
   const share = 6e-7

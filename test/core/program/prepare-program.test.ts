@@ -21,6 +21,7 @@ import {
   CORE_ONLY,
   DAY_0,
   DAYS,
+  DIPS,
   firstBars,
   LAST_30,
   planOf,
@@ -78,11 +79,14 @@ test.each([0, -1, 1.5, Number.NaN])('a program with a cadence of %d bars is refu
   expect(() => simulate(prepareProgram(LAST_30, DAYS), cadence)).toThrow('a whole number of bars from 1 on')
 })
 
-test('a rolling program of tiers that all equal dca never wins by rounding', () => {
+test('a rolling program of tiers that all equal dca never wins by rounding, nor one that never buys', () => {
   const bars = barsOf(Array.from({ length: 600 }, (_, i) => 100.1 + (i % 13) / 7))
   const names = ['core', 'cyclical', 'tactical'] as const
   const tiers = names.map(tier => ({ tier, weight: 1 / 3, rule: ALWAYS }))
-  expect(rollingFigures(planOf(1, { tiers }), bars)).toEqual({ windows: 36, win_rate: 0, median_cheaper: 0 })
+  const never = [{ tier: 'tactical', weight: 1, rule: DIPS }] as const // no close is a fifth below another
+  for (const each of [tiers, never])
+    expect(rollingFigures(planOf(1, { tiers: each }), bars)).toMatchObject({ win_rate: 0, median_cheaper: 0 })
+  expect(rollingFigures(planOf(1, { tiers }), bars)?.windows).toBe(36)
 })
 
 const data = prepareProgram(planOf(1, windowFrom(10, 20)), DAYS)
@@ -106,10 +110,7 @@ const bought = (closes: readonly number[], cadence: number): ProgramData => {
   return prepareProgram(plan, barsOf(closes))
 }
 
-const flat = (days: number, price: number, last: number): number[] => [
-  ...new Array<number>(days).fill(price),
-  last,
-]
+const flat = (days: number, price: number, last: number) => [...Array<number>(days).fill(price), last]
 
 test('the money-weighted return of two purchases, a year and half a year old, solves its quadratic equation', () => {
   // x + x^2 = 2.6 with x = (1 + g)^(1 / 2): 200 days and 400 days, so that g = x^(365 / 200) - 1.

@@ -187,3 +187,9 @@ test('a basket whose window is over is marked at the newest close, and nothing e
     preview(prepareProgram(plan, barsOf([100, 100, 100]))),
   )
 })
+
+test('the share of the capital in the cheapest quartile is a fraction of what was spent, and null before that', () => {
+  const plan = planOf(4, { tiers: CORE_ONLY, contribution_cadence_bars: 1 })
+  const shareOf = (data: ProgramData) => preview(data).pct_capital_cheapest_quartile
+  expect([unbegun, prepareProgram(plan, barsOf([80, 100, 120, 140]))].map(shareOf)).toEqual([null, 0.25])
+})

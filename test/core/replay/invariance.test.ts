@@ -127,7 +127,7 @@ test('the decisions of a late start are compared from the first bar that is in n
   expect(firstOwnBar(sliceBars(bars, 0, 20), trades, slot(11))).toBeNull()
 })
 
-test('noise continues the bars with possible ones', () => {
+test('noise continues the bars with possible ones, whose wicks are 2 % at most', () => {
   const bars = syntheticBars(50)
   const end = bars.t.length // less than 50 by an outage
   let i = 0
@@ -136,7 +136,8 @@ test('noise continues the bars with possible ones', () => {
   for (let j = end; j < end + 100; j++) {
     const { t, o, h, l, c } = barAt(noisy, j)
     expect(t).toBe(noisy.t[j - 1]! + bars.timeframeMs)
-    expect(l > 0 && l <= Math.min(o, c) && Math.max(o, c) <= h).toBe(true)
+    const [low, high] = [Math.min(o, c), Math.max(o, c)]
+    expect(low / 1.02 <= l && l <= low && high <= h && h <= high * 1.02).toBe(true)
   }
 })
 

@@ -44,6 +44,14 @@ test('a bar is checked after a liquidation too', () => {
   expect(() => run({ bars, decisions: { 0: { act: 'short', stop: 100.2 } } })).toThrow('0 < low')
 })
 
+test('an account of which the commission of an entry leaves nothing is liquidated at that entry', () => {
+  const costs = { ...FREE, commission_bps_per_side: 5_000 } // of a notional of twice the account
+  const bars = [still(100), [100, 110, 100, 110], still(110)] as const
+  const { result, events } = run({ bars, decisions: { 0: { act: 'long', stop: 99 } }, costs })
+  expect(result.state).toMatchObject({ dead: true, equity: 0, trades_closed: 1 })
+  expect(events.at(-1)).toMatchObject({ kind: 'closed', t: slot(1) })
+})
+
 test.each([
   ['a long with its stop above the close', { act: 'long', stop: 101 }],
   ['a long with its stop at the close', { act: 'long', stop: 100 }],
@@ -112,7 +120,8 @@ test.each([
 })
 
 test.each([
-  ['baseRisk', { baseRisk: 2 }],
+  ['baseRisk', { baseRisk: 0 }],
+  ['baseRisk', { baseRisk: 1 }],
   ['baseRisk', { baseRisk: Number.NaN }],
   ['warmupBars', { warmupBars: -1 }],
   ['warmupBars', { warmupBars: 1.5 }],

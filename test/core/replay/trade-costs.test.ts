@@ -1,5 +1,6 @@
 // What costs took of trades, and the account at twice the costs: against a hand, against the engine, and by laws.
 import { expect, test } from 'vitest'
+import { costFigures } from '#core/figures/execution.ts'
 import { isUndefined } from '#core/figures/figure.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { costData } from '#core/replay/execution.ts'
@@ -7,7 +8,6 @@ import { compareMarks, markLedger } from '#core/replay/marks.ts'
 import { type ReplayInput, replay } from '#core/replay/replay.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { forAll } from '#test/support/for-all.ts'
-import { figuresOf as figuresOfSeries } from '../figures/series.ts'
 import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryInput } from './arbitraries.ts'
 import { COSTLY, DAY_0, FREE, flatDay, handBars, handFunding, scripted, slot, still, trade } from './hand.ts'
 
@@ -30,11 +30,8 @@ const twiceTheCosts = (costs: Costs): Costs => ({
   slippage_ticks: 2 * costs.slippage_ticks,
 })
 
-const figuresOf = (costs: ReturnType<typeof costData>, daily = costs!.doubled) =>
-  figuresOfSeries(daily, 1, [], { costs }).fund_dd.costs
-
-// Half the account long at 100: 0.005 units. Then a quarter of it short at 110, out at 99. The slippage of a fill is 1.
-const long = trade({ leverage: 0.5, exit_price: 110, account_return: 0.04 })
+// Half the account long at 100: 0.005 units, out in the last millisecond of the day. Then a quarter of it short at 110, out at 99. The slippage of a fill is 1.
+const long = trade({ leverage: 0.5, exit_time: slot(6) - 1, exit_price: 110, account_return: 0.04 })
 const short = trade({
   ...{ side: 'short', entry_time: slot(7), entry_price: 110, exit_time: slot(9), exit_price: 99 },
   ...{ leverage: 0.25, account_return: 0.02 },
@@ -75,7 +72,7 @@ test('each result at twice the costs is lower by the costs, and each day by thos
 
 test('the shares of the costs are of the gains before costs', () => {
   const gross = data.trades.map(({ result, fees, slippage, funding }) => result + fees + slippage + funding)
-  const { fees_pct_of_gross_profit, funding_pct_of_gross_profit } = figuresOf(data)
+  const { fees_pct_of_gross_profit, funding_pct_of_gross_profit } = costFigures(data, 1)
   const sum = gross[0]! + gross[1]!
   expect(fees_pct_of_gross_profit).toBeCloseTo((100 * (0.00105 + (0.25 / 110) * 0.209)) / sum, 9)
   expect(funding_pct_of_gross_profit).toBeCloseTo(0, 9) // 0.0005 paid and 0.0005 received
@@ -116,8 +113,8 @@ test('zero costs, twice, change nothing to the last bit', () => {
 
 test('the shares of the costs sum to what was lost between the results before and after costs', () => {
   forAll(200, arbitraryInput, input => {
-    const { data, marks } = costsOf(input)
-    const costs = figuresOf(data, marks.daily)
+    const { data } = costsOf(input)
+    const costs = costFigures(data, 1)
     const { fees_pct_of_gross_profit, slippage_pct_of_gross_profit, funding_pct_of_gross_profit } = costs
     const shares = [fees_pct_of_gross_profit, slippage_pct_of_gross_profit, funding_pct_of_gross_profit]
     const gross = data.trades.map(each => each.result + each.fees + each.slippage + each.funding)
@@ -163,7 +160,7 @@ test.each([
   ],
   ['with a slippage of more than the price is ruined', [SHORT], { ...COSTLY, tick_size: 1000 }, RUINED],
 ])('at twice the costs an account %s', (_, ledger, costs, at_twice_the_costs) => {
-  const figures = figuresOf(markedCosts(ledger, costs))
+  const figures = costFigures(markedCosts(ledger, costs), 1)
   expect(figures).toMatchObject({ at_twice_the_costs })
   if (ledger.length === 0) expect(figures.fees_pct_of_gross_profit).toEqual(because('no_trades'))
 })

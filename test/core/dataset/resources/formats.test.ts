@@ -18,6 +18,7 @@ import {
   readExport,
   readReturns,
   readRolling,
+  readStats,
   readTrades,
   textOf,
 } from './evaluate.ts'
@@ -106,6 +107,13 @@ const book = handSnapshot([
   { id: 'birch', first: '2024-01-02', returns: [0.02] },
   { id: 'cedar', first: '2024-01-05', returns: [0.03] },
 ])
+
+test('a ledger without trades is empty, counts 0, and its CSV is the header', () => {
+  expect(readTrades(book, { sid: 'alder' })).toMatchObject({ data: [], meta: { count: 0 } })
+  expect(readCsv('trades', book, { sid: 'alder' }).rows).toEqual([])
+  const none = { trade_count: 0, win_rate_pct: 0, profit_factor: null }
+  expect(readStats(book, { sid: 'alder' }).data).toMatchObject(none)
+})
 
 test('the export has a row for every day from the earliest to the latest, also for one on which nobody traded', () => {
   expect(readExport(book).data.rows).toEqual([

@@ -7,7 +7,7 @@ import { tradeList } from '#core/dataset/resources/trades.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { type HandTrade, handSnapshot } from '../../../support/books/hand-snapshot.ts'
-import { readCorrelation, readCsv, readStats, readSummary, readTrades, textOf } from './evaluate.ts'
+import { readCorrelation, readStats, readSummary, readTrades, textOf } from './evaluate.ts'
 
 const wave = (phase: number): number[] => Array.from({ length: 60 }, (_, i) => Math.sin(phase + i) / 50)
 
@@ -137,14 +137,6 @@ test('a ledger lets an outsider recompute the notional profit factor to the last
     expect(data.fund_dd.trades.profit_factor_notional).toBe(data.profit_factor_notional)
     expect(data.fund_dd.trades.long.profit_factor_notional).toBe(data.profit_factor_notional)
   })
-})
-
-test('a ledger without trades is empty, counts 0, and its CSV is the header', () => {
-  const book = bookOf([])
-  expect(readTrades(book, { sid: 'alder' })).toMatchObject({ data: [], meta: { count: 0 } })
-  expect(readCsv('trades', book, { sid: 'alder' }).rows).toEqual([])
-  const none = { trade_count: 0, win_rate_pct: 0, profit_factor: null }
-  expect(readStats(book, { sid: 'alder' }).data).toMatchObject(none)
 })
 
 test('the note and the reference of a ledger promise no more than it can hold without leverage', () => {
