@@ -360,11 +360,8 @@ test('stops that differ are counted and not published', () => {
 })
 
 test('the first digest of a module is no change, and another one is', () => {
-  const changesFrom = (old: string | null) =>
-    compare(
-      [{ ...ash, module_version: '1', rules_sha256: old }],
-      [{ ...ash, module_version: '1', rules_sha256: 'b' }],
-    ).strategies[0]!
+  const having = (rules_sha256: string | null) => [{ ...ash, module_version: '1', rules_sha256 }]
+  const changesFrom = (old: string | null) => compare(having(old), having('b')).strategies[0]!
   expect(changesFrom(null).catalogue).toEqual([])
   const others = [null, 'b', 'a'].map(old => hasOtherFiles(changesFrom(old)))
   expect(others).toEqual([false, false, true])

@@ -3,7 +3,7 @@ import { barAt } from '#core/replay/bars.ts'
 import { createEngine, initialState } from '#core/replay/engine.ts'
 import { startReplay } from '#core/replay/replay.ts'
 import { step } from '#core/replay/step.ts'
-import type { Position } from '#core/replay/strategy.ts'
+import type { Position, Strategy } from '#core/replay/strategy.ts'
 import { FREE, HOUR_MS, handBars, run, scripted, slot, still } from './hand.ts'
 
 const stepOver = (...bars: readonly { t: number; o: number; h: number; l: number; c: number }[]) => {
@@ -16,11 +16,8 @@ const stepOver = (...bars: readonly { t: number; o: number; h: number; l: number
 const GOOD = { t: slot(0), o: 100, h: 110, l: 90, c: 105 }
 
 test('a bar that opens later, on the grid and with a possible range is taken, after a gap too', () => {
-  expect(stepOver(GOOD, { ...GOOD, t: slot(7) })).toMatchObject({
-    bars: 2,
-    last_t: slot(7),
-    last_close: 105,
-  })
+  const state = stepOver(GOOD, { ...GOOD, t: slot(7) })
+  expect(state).toMatchObject({ bars: 2, last_t: slot(7), last_close: 105 })
 })
 
 test.each([
@@ -81,26 +78,23 @@ test('the warm-up takes no decision on the first `warmupBars` bars, and the one 
   const long = { act: 'long', stop: 90 }
   const strategy = scripted({ 0: long, 1: long, 2: long }, { warmupBars: 2 })
   const { result, events } = run({ bars: [still(100), still(100), still(100), still(100)], strategy })
-  expect(events.map(({ kind, t }) => [kind, t])).toEqual([
-    ['ordered', slot(2)],
-    ['opened', slot(3)],
-  ])
+  expect(events.map(({ kind, t }) => `${kind} ${t}`)).toEqual([`ordered ${slot(2)}`, `opened ${slot(3)}`])
   expect(result.state.decisions_ignored).toBe(0)
 })
 
 test('the strategy sees its position without size, leverage or equity', () => {
   const seen: (Position | null)[] = []
-  const strategy = scripted(
-    {},
-    {
-      onBar: (_, bar, position) => {
-        seen.push(position)
-        return bar.t === slot(0) ? { act: 'long', stop: 90 } : null
-      },
-    },
-  )
+  const onBar: Strategy['onBar'] = (_, { t }, position) => {
+    seen.push(position)
+    return t === slot(0) ? { act: 'long', stop: 90 } : null
+  }
   const bars = handBars([still(100), still(105), still(105)])
-  const { engine, state } = startReplay({ strategy, bars, funding: null, costs: FREE })
+  const { engine, state } = startReplay({
+    strategy: scripted({}, { onBar }),
+    bars,
+    funding: null,
+    costs: FREE,
+  })
   for (let i = 0; i < 3; i++) step(engine, state, barAt(bars, i))
   const position = { side: 'long', entry_time: slot(1), entry_price: 105, stop: 90 }
   expect(seen).toEqual([null, position, position])

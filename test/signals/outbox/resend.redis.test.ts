@@ -46,11 +46,7 @@ test('a resend to an endpoint sends what its filter has and its own tests, each 
   expect(await resend(parts, ['acme/backup'], { from: 1 })).toEqual({ signals: 3, owed_again: 3 })
   expect(await drain()).toEqual({ kind: 'done' })
   await drain('slow', 'acme/backup')
-  expect(pairs().slice(before)).toEqual([
-    [1, 0],
-    [4, 1],
-    [5, 4],
-  ])
+  expect(pairs().slice(before).join(' ')).toBe('1,0 4,1 5,4')
 })
 
 test('a resend of exhausted signals has what was given up, and one of failed signals also what was withdrawn because the endpoint was disabled, and nothing that was withdrawn for another reason', async () => {
@@ -67,10 +63,8 @@ test('a resend of exhausted signals has what was given up, and one of failed sig
   await disableWebhook(redis, 'acme', 'a test')
   await drain()
   await enableWebhook(redis, 'acme')
-  expect([await readDelivery(redis, 3, 'acme'), await readDelivery(redis, 4, 'acme')]).toMatchObject([
-    { status: 'withdrawn' },
-    { status: 'withdrawn', disabled: true },
-  ])
+  expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'withdrawn' })
+  expect(await readDelivery(redis, 4, 'acme')).toMatchObject({ status: 'withdrawn', disabled: true })
   expect(await replay(1, { only: 'exhausted' })).toBe(1)
   expect(await replay(1, { only: 'failed' })).toBe(1)
   await drain()
@@ -85,13 +79,7 @@ test('a resend from a number sends again what the client may see, in order, each
   expect(await replay(3)).toBe(2)
   expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 1, slow: 0 })
   await drain()
-  expect(pairs()).toEqual([
-    [1, 0],
-    [3, 1],
-    [4, 3],
-    [3, 1],
-    [4, 3],
-  ])
+  expect(pairs().join(' ')).toBe('1,0 3,1 4,3 3,1 4,3')
   expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
 })
 
