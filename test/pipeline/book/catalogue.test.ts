@@ -65,6 +65,7 @@ mode: LIVE -> replayed_at: [0.01] -> 25:18: strategies[2].replayed_at: expected 
 engine: a test -> engine: a test\n  benchmark: no -> 6:14: service.benchmark: expected true or false, got "no"
 engine: a test -> ${periods('{ name: x, from: 2020-02-20, to: 2020-02-19 }')} -> 6:53: service.stress_periods[0].to: expected 2020-02-20, the first day, or a later one, got "2020-02-19"
 engine: a test -> ${periods('{ name: x, from: 2020-02-30, to: 2020-03-01 }')} -> 6:37: service.stress_periods[0].from: expected a date as YYYY-MM-DD, got "2020-02-30"
+engine: a test -> ${periods(`{ name: ${'x'.repeat(61)}, from: 2020-02-20, to: 2020-02-20 }`)} -> 6:28: service.stress_periods[0].name: ${text('60')}, got "${'x'.repeat(59)}...
 engine: a test -> ${periods(`${PERIOD}, ${PERIOD}`)} -> 6:75: service.stress_periods[1].name: expected a name of its own, got "x" again
 engine: a test -> ${periods(Array(13).fill(PERIOD).join())} -> 6:19: service.stress_periods: expected a list of at most 12 periods, such as [{ name: The crash, from: 2020-02-20, to: 2020-03-23 }], got a list
 mode: LIVE -> file: { path: raw/trades.csv } -> 25:5: strategies[2]: unknown key "file"; ${IMPORT}

@@ -77,9 +77,11 @@ test('a window of more bars than a request can simulate is a problem', async () 
   ])
 })
 
-test('a program.yaml that is no map, or no YAML, is one problem', async () => {
+test('a program.yaml that is no map, no YAML, or full of aliases is one problem', async () => {
   expect(await problemsOf({ 'program.yaml': '' })).toEqual(['program.yaml:1:1: expected a map, got nothing'])
   expect(await problemsOf({ 'program.yaml': 'alias: [' })).toHaveLength(1)
+  const bomb = { 'program.yaml': `a: [&a 1${', *a'.repeat(1001)}]` }
+  expect(String(await problemsOf(bomb))).toMatch(/^program.yaml: expected at most 1000 aliased nodes: /)
 })
 
 test('every problem of a program is reported at once, with those of the bars and of the rest of the book', async () => {

@@ -101,7 +101,7 @@ async function readTrades(name: string, text: string, more: object = {}) {
   const shorts = imported.rows.filter(({ fields }) => fields[0] === 'short').length
   const open = imported.rows.filter(({ fields }) => fields[3] === '').length
   const paid = imported.rows.filter(({ fields }) => fields[9] !== '').length
-  return `${imported.rows.length} trades, ${shorts} short, ${open} open, ${imported.account?.totals.net_profit.toFixed(2) ?? 'no account'}, fees of ${paid}`
+  return `${imported.rows.length} trades, ${shorts} short, ${open} open, ${imported.account?.totals.net_profit.toFixed(2) ?? 'no account'}, fees of ${paid}, fall of ${imported.account?.totals.max_drawdown_pct.toFixed(4)}`
 }
 
 const LOW = Float64Array.from({ length: 40 }, (_, i) => 40_000 + 100 * i)
@@ -109,7 +109,7 @@ const HOURS = LOW.map((_, i) => START_MS + i * 3_600_000)
 const RISING = { t: HOURS, l: LOW, h: LOW.map(low => low + 100), timeframeMs: 3_600_000 }
 const NET = TRADES.reduce((sum, { gross, fees }) => sum + gross - fees, 0).toFixed(2)
 const MAKER = TRADES.reduce((sum, { gross, maker }) => sum + gross - maker, 0).toFixed(2)
-const ALL = `12 trades, 6 short, 0 open, ${NET}, fees of 0`
+const ALL = `12 trades, 6 short, 0 open, ${NET}, fees of 0, fall of -2.9887`
 const PLAIN = 'side,entry_time,entry_price,exit_time,exit_price,qty,pnl'
 function plain({ side, from, entry, to, exit, gross, fees }: Trade, pnl = gross - fees): readonly unknown[] {
   return [side, from, entry, to, exit, 0.1, pnl.toFixed(6)]
@@ -167,11 +167,13 @@ fees paid -> ${trades(`${PLAIN},Fees Paid`, t => [...plain(t, t.gross), t.fees.t
 amounts with a sign of the currency -> ${trades(`${PLAIN},Brokerage`, t => [...plain(t, t.gross), `$${t.fees.toFixed(2)}`])} -> ${{}} -> "Brokerage" is
 results before costs of an account -> ${trades(PLAIN, t => plain(t, t.gross))} -> ${{ realised: true }} -> exactly what the prices give
 the sides of the closing orders of small moves -> ${trades(PLAIN, t => [t.side === 'long' ? 'sell' : 'buy', t.from, 40_000, t.to, t.side === 'long' ? 40_036 : 39_964, 0.1, 3.2])} -> ${{ realised: true }} -> is this the side of the closing order?
+small moves -> ${trades(PLAIN, t => [t.side, t.from, 40_000, t.to, t.side === 'long' ? 40_036 : 39_964, 0.1, 3.2])} -> ${{}} -> 12 trades, 6 short
 a result that is blank -> ${trades(PLAIN, (t, i) => (i === 4 ? plain(t).with(6, '') : plain(t)))} -> ${{}} -> 6: expected a quantity above 0 and a result of each trade
+neither amounts nor fractions -> ${trades('side,entry_time,entry_price,exit_time,exit_price', t => plain(t).slice(0, 5))} -> ${{}} -> 2: expected a quantity and a result of each trade, or leverage, stop or account_return, got none of them
 one trade of no known commission -> ${table(PLAIN, [plain(TRADES[0]!).join()])} -> ${{}} -> no evidence: state --commission-bps
 semicolons in texts -> ${trades(`${PLAIN},Comment`, t => [...plain(t), 'a;b;c'])} -> ${{}} -> ${ALL}
 funding, and none stated -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ isUnfunded: true }} -> 2: funding: expected none, because --no-funding
-funding -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 1), -1])} -> ${{ commission_bps: 5 }} -> 12 trades, 6 short, 0 open
+a little funding -> ${trades(`${PLAIN},funding_fees`, t => [...plain(t, t.gross - t.fees - 0.05), -0.05])} -> ${{ commission_bps: 5 }} -> 12 trades, 6 short, 0 open
 results with the fees alone beside a little funding -> ${trades(`${PLAIN},Fees,funding_fees`, (t, i) => [...plain(t), t.fees.toFixed(6), i % 3 === 0 ? -1 : 0])} -> ${{ realised: true }} -> got ones with the fees alone: bring a column with the whole result
 a trade twice -> ${trades(PLAIN, t => plain(t), AGAIN)} -> ${{}} -> 14: expected each trade once, got row 5 again
 equal parts with numbers of their own -> ${trades(`id,${PLAIN}`, (t, i) => [i, ...plain(t)], AGAIN)} -> ${{}} -> 13 trades, 7 short`)(
@@ -196,6 +198,7 @@ const sums = DAYS.map((_, i) => DAYS.slice(0, i + 1).reduce((sum, ret) => sum + 
 test.each(casesOf<[string, string, object, string]>`
 a blank first day -> ${days('date,ret', (ret, i) => (i === 0 ? '' : String(ret)))} -> ${{}} -> 9 days from -0.0041
 a blank first day, newest first -> ${newestFirst(days('date,ret', (ret, i) => (i === 0 ? '' : String(ret))))} -> ${{}} -> 9 days from -0.0041
+a day twice -> ${days('date,ret', String)}${iso(START_MS + 9 * DAY_MS).slice(0, 10)},0.0016\n -> ${{}} -> 10 days from 0.0123
 percents by name -> ${days('date,Return %', String)} -> ${{}} -> whose name says percent: state --unit percent
 a blank day inside -> ${days('date,ret', (ret, i) => (i === 4 ? '' : String(ret)))} -> ${{}} -> 6: ret: expected a return, got nothing
 the header of a series -> ${days(',0', String)} -> ${{}} -> 10 days from 0.0123
