@@ -8,10 +8,11 @@ test('problems come by file, then line, then column, in whatever order they were
   problems.add({ file: 'b', row: 2, message: '4' })
   problems.add({ file: 'a', line: 10, column: 1, message: '3' })
   problems.add({ file: 'a', line: 9, column: 8, message: '2' })
-  problems.add({ file: 'a', line: 9, message: '1' })
+  problems.add({ file: 'a', line: 9, column: 7, message: '1' })
+  problems.add({ file: 'a', line: 9, message: '0' })
   problems.add({ file: 'a', message: '0' })
   expect(problems.isEmpty()).toBe(false)
-  expect(problems.sorted().map(({ message }) => message)).toEqual(['0', '1', '2', '3', '4'])
+  expect(problems.sorted().map(({ message }) => message)).toEqual(['0', '0', '1', '2', '3', '4'])
 })
 
 test('a file past the cap says how many problems more it has, after the others', () => {

@@ -90,6 +90,7 @@ const TWO_DAYS = FROM + 2 * DAY_MS
 test.each(casesOf<[string, Bars, string[], number?]>`
 nothing wrong -> ${walk(2000)} -> ${[]}
 ten times the price in the first one -> ${changed(times(10, 0))} -> ${['serious jump 1 1']}
+one alone that goes to ten times its open -> ${{ ...walk(1), h: Float64Array.of(1e5), c: Float64Array.of(1e5) }} -> ${[]}
 ten times the price in one among others -> ${changed(times(10, 200))} -> ${['serious spike 200 1']}
 ten times the price in the last one -> ${changed(times(10, 399))} -> ${['serious spike 399 1']}
 a high ten times off -> ${changed(times(10, 200, 201, ['h']))} -> ${['serious spike 200 1']}
@@ -116,12 +117,11 @@ a last bar that has just ended -> ${walk(12)} -> ${[]} -> ${TWO_DAYS}`)(
   },
 )
 
-test('interpolated bars that are rounded to the tick are serious', () => {
+test('interpolated bars that are rounded to the tick are serious from steps of 20 ticks on', () => {
   const bars = changed(({ o, h, l, c }) => {
-    const toTick = (price: number): number => Math.round(price * 10) / 10
-    for (let i = 0; i < c.length; i++) c[i] = toTick(c[i]!)
-    const [from, to] = [c[100]!, c[100]! + 301]
-    for (let i = 100; i <= 130; i++) c[i] = toTick(from + ((to - from) * (i - 100)) / 30)
+    for (let i = 0; i < c.length; i++) c[i] = Math.round(c[i]!)
+    const [from, to] = [c[100]!, c[100]! + 615]
+    for (let i = 100; i <= 130; i++) c[i] = Math.round(from + ((to - from) * (i - 100)) / 30)
     for (let i = 1; i < c.length; i++) {
       o[i] = c[i - 1]!
       h[i] = Math.max(o[i]!, c[i]!, h[i]!)
