@@ -108,9 +108,10 @@ const windowEnd = async (...strategies: Parameters<typeof catalogue>[0]) => {
 }
 
 test('bars that only ended strategies use may end with them, and those of others may not', async () => {
-  expect(await problemsIn(windowEnd(aModule('oak'), elm))).toEqual([
-    expect.stringContaining('bars/ETHUSDT-PERP/1d.csv: the newest bar ends at 2024-01-10'),
-  ])
+  const stale = expect.stringContaining('bars/ETHUSDT-PERP/1d.csv: the newest bar ends at 2024-01-10')
+  expect(await problemsIn(windowEnd(aModule('oak'), elm))).toEqual([stale])
+  const missing = expect.stringContaining('expected strategies/fir.ts, got no such file')
+  expect(await problemsIn(windowEnd(aModule('oak'), { ...elm, id: 'fir' }))).toEqual([stale, missing])
   expect(await windowEnd(aModule('oak'), { ...elm, ...ended('2024-01-09') })).toBe('2024-01-14')
   expect(await windowEnd({ ...elm, ...ended('2024-01-08') })).toBe('2024-01-08')
 })

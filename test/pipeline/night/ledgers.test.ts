@@ -56,13 +56,13 @@ beforeAll(async () => {
   night = await nightOf({
     ...bookOf(BARS, [
       ...Object.entries(LEDGERS).map(([id, text]) => ledgerOf(id, text, id === 'later' ? late : {})),
-      returnsOf('elm', dailyReturns([0.01, -0.02, 0.03, 0.01])),
+      returnsOf('elm', dailyReturns([0.01, -0.02, 0.03, 0.01]), { allow_overlap: true }),
       returnsOf('dead', dailyReturns([0.01, -1, ...zeros(10)])),
       returnsOf('fresh', dailyReturns(zeros(13))),
     ]),
     'ledgers/elm.csv': ledger(
       `short,${at('01-01')},100,${at('01-02')},100,signal,,,0.05`,
-      `short,${at('01-02')},100,${at('01-03')},999,signal,,,-0.02`,
+      `short,${at('01-02')},100,${at('01-14')},999,signal,,,-0.02`,
       `short,${at('01-03')},100,${at('01-20')},90,signal,,,0.5`,
     ),
   })

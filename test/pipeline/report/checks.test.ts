@@ -178,6 +178,7 @@ test.each<[string, readonly Trade[], readonly string[], Partial<typeof GROUND>?]
   ['with a trade that exits in the future', ledger(), ['blocking future_trades 1'], { nowMs: BARS.t[196]! }],
   ['with a trade twice', [FIRST, FIRST, ...OTHERS], ['serious duplicate_trades 1']],
   ['with a partial exit of the same entry', [FIRST, PARTIAL, ...OTHERS], []],
+  ['with nine entries a bar early, and one of the first day', ledger(-HOURS_4).slice(0, 10), []],
   ['with entries inside of bars', ledger(600_000, { entry_price: 10_000 }), []],
 ])('the data report has the findings that belong to a ledger %s', (_, trades, findings, ground) => {
   expect(foundIn(trades, ground).map(each => each.join(' '))).toEqual(findings)
