@@ -102,11 +102,7 @@ test('local times of a zone with daylight saving time are read as the moments th
   const hours = ['2024-03-31 01:00', '2024-03-31 03:00', '2024-03-31 04:00']
   const hourly = lines('time,open,high,low,close', ...hours.map(time => `${time},1,2,1,2`))
   const { rows: three } = await importingFiles({ 'a.csv': hourly }, { tz: 'Europe/Berlin' })
-  expect(three?.map(([t]) => iso(t!))).toEqual([
-    '2024-03-31T00:00:00.000Z',
-    '2024-03-31T01:00:00.000Z',
-    '2024-03-31T02:00:00.000Z',
-  ])
+  expect(three?.map(([t]) => (t! - Date.UTC(2024, 2, 31)) / 3_600_000)).toEqual([0, 1, 2])
 })
 
 const HEADER = 't,o,h,l,c,v'

@@ -3,6 +3,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -51,7 +52,7 @@ test('the process of the modules reads the folder of the modules, and nothing el
   })
 })
 
-test('a process ends before the contexts of many modules fill its memory', async () => {
+test('a process ends before the contexts of many modules fill its memory, and one that ends by itself is reported with its code', async () => {
   const strategies = await temporaryFolder()
   const head = 'const large = new Array(1e7).fill(1)' // 80 MB, which its context keeps
   await writeFiles(strategies, {
@@ -60,15 +61,19 @@ test('a process ends before the contexts of many modules fill its memory', async
   const processes = createProcesses(strategies, { threads: 1, elapsedMs: () => performance.now() })
   atEnd(() => processes.close())
   const input = {
-    path: join(strategies, 'oak.ts'),
-    id: 'oak',
-    timeframeMs: DAY_MS,
-    baseRisk: 0.02,
+    ...{ path: join(strategies, 'oak.ts'), id: 'oak', timeframeMs: DAY_MS, baseRisk: 0.02 },
     costs: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, max_leverage: 10 },
-    funding: null,
-    from: FIRST_DAY,
+    ...{ funding: null, from: FIRST_DAY },
   }
   for (let i = 0; i < 8; i++) expect(await processes.run('version', input)).toBe('1')
+  await processes.close()
+  const { execPath } = process
+  atEnd(() => void Object.assign(process, { execPath }))
+  process.execPath = join(strategies, 'ending')
+  await writeFile(process.execPath, '#!/bin/sh\ncat > /dev/null\nexit 3\n', { mode: 0o755 })
+  await expect(processes.run('version', input)).rejects.toThrow(
+    'its process ended with code 3: look for more',
+  )
 })
 
 const COMMAND = join(import.meta.dirname, '../../../cli/highwater.ts')

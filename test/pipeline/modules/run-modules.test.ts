@@ -51,13 +51,8 @@ function unfenced(reach: (bars: Bars) => OnBar): Processes {
 }
 
 const ENTRY = {
-  id: 'oak',
-  source: { kind: 'module', path: '/oak.ts' },
-  timeframe: '4h',
-  base_risk_pct: 0.02,
-  inception: null,
-  replayed_at: [],
-  ...FREE,
+  ...{ id: 'oak', source: { kind: 'module', path: '/oak.ts' }, timeframe: '4h', base_risk_pct: 0.02 },
+  ...{ inception: null, replayed_at: [], ...FREE },
 } as unknown as Parameters<typeof runModules>[1][number]['entry']
 
 async function problemOf(reach: (bars: Bars) => OnBar): Promise<string | null> {
@@ -69,6 +64,13 @@ async function problemOf(reach: (bars: Bars) => OnBar): Promise<string | null> {
 
 const LONG = (close: number) => ({ act: 'long', stop: close * 0.9 }) as const
 const FLAT = { act: 'flat', why: 'signal' } as const
+
+test('the proof of a module cuts its history in early and in late places of equal parts', () => {
+  const { dates } = proofOf([{ entry: ENTRY, bars: BARS, funding: null }])
+  const [from, to] = [BARS.t[0]!, dates.at(-1)!]
+  const places = dates.slice(0, -1).map((date, i, { length }) => ((date - from) / (to - from)) * length - i)
+  expect([Math.min(...places) < 0.5, Math.max(...places) > 0.5]).toEqual([true, true])
+})
 
 test('the proof of a module accepts one that decides by its bar', async () => {
   expect(await problemOf(() => HONEST.onBar)).toBeNull()

@@ -1,6 +1,7 @@
 // The status of the cross-check with a charting tool follows from its export, and from nothing else.
 import { beforeAll, expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
+import type { ComputedStrategy } from '#pipeline/night/compute-strategy.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import {
   bookOf,
@@ -67,7 +68,7 @@ const EXPORTS = {
   few: exported(0, 1),
 }
 
-let statuses: ReadonlyMap<string, string>
+let statuses: ReadonlyMap<string, ComputedStrategy['data']['tv_status']>
 let notices: readonly string[]
 
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import { idleSince } from '#pipeline/night/compute-strategy.ts'
 import { lastDayOf } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
+import { casesOf } from '#test/support/cases-of.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import { problemsIn } from '../book/book-folder.ts'
 import {
@@ -116,23 +117,18 @@ test('bars that only ended strategies use may end with them, and those of others
   expect(await windowEnd({ ...elm, ...ended('2024-01-08') })).toBe('2024-01-08')
 })
 
-test.each([
-  ['after its bars', '2024-01-10'],
-  ['before its bars', '2023-12-31'],
-])('an end %s is reported at its line in the catalogue', async (_what, on) => {
-  const problems = await problemsIn(windowEnd(aModule('oak'), { ...elm, ...ended(on) }))
-  expect(problems).toEqual([
-    expect.stringContaining(
-      `strategies[1].ended: expected a day that bars/ETHUSDT-PERP/1d.csv covers whole, 2024-01-01 to 2024-01-09, got ${on}`,
-    ),
-  ])
-})
+const COVERED = 'a day that bars/ETHUSDT-PERP/1d.csv covers whole, 2024-01-01 to 2024-01-09, got'
 
-test('an end without a reason is refused with the form of one', async () => {
-  expect(await problemsIn(windowEnd({ ...aModule('oak'), ended: { on: '2024-01-09' } }))).toEqual([
-    expect.stringContaining('ended: expected a day and a public reason, such as'),
-  ])
-})
+test.each(casesOf<[string, object, string]>`
+after its bars -> ${ended('2024-01-10')} -> ${COVERED} 2024-01-10
+before its bars -> ${ended('2023-12-31')} -> ${COVERED} 2023-12-31
+without a reason -> ${{ instrument: 'BTCUSDT-PERP', ended: { on: '2024-01-09' } }} -> a day and a public reason, such as`)(
+  'an end %s is reported at its line in the catalogue, with what was expected',
+  async (_, end, what) => {
+    const problems = await problemsIn(windowEnd(aModule('oak'), { ...elm, ...end }))
+    expect(problems).toEqual([expect.stringContaining(`strategies[1].ended: expected ${what}`)])
+  },
+)
 
 const FIRST = parseIsoDate('2024-01-01')!
 const at = (day: number): number => (FIRST + day) * DAY_MS

@@ -8,7 +8,7 @@ import { DAY_MS } from '#core/calendar.ts'
 import type { Bars } from '#core/replay/bars.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import { checkBars } from '#pipeline/report/bar-checks.ts'
-import { acceptedFindings, reportData } from '#pipeline/report/data-report.ts'
+import { acceptedFindings, judgeLiveGap, reportData } from '#pipeline/report/data-report.ts'
 import { checkReturns } from '#pipeline/report/return-checks.ts'
 import { checkTrades } from '#pipeline/report/trade-checks.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
@@ -119,7 +119,7 @@ a last bar that has just ended -> ${walk(12)} -> ${[]} -> ${TWO_DAYS}`)(
 
 test('interpolated bars that are rounded to the tick are serious from steps of 20 ticks on', () => {
   const bars = changed(({ o, h, l, c }) => {
-    for (let i = 0; i < c.length; i++) c[i] = Math.round(c[i]!)
+    c.set(c.map(Math.round))
     const [from, to] = [c[100]!, c[100]! + 615]
     for (let i = 100; i <= 130; i++) c[i] = Math.round(from + ((to - from) * (i - 100)) / 30)
     for (let i = 1; i < c.length; i++) {
@@ -209,6 +209,15 @@ test('what was stated at the import of a table is published as stated by its pub
     const found = acceptedFindings(reportData(await readChanged(files), NEVER), NEVER)
     expect(found).toMatchObject([{ ...published, reason: 'stated by the publisher at the import' }])
   }
+})
+
+test('a finding that is refused despite an accept entry for it names the entry, and what that accepts', async () => {
+  const entry = '{ finding: live_gap, of: alder, from: 2020-01-01, to: 2020-01-01, count: 1, reason: late }'
+  const book = await readChanged(catalogueWith('funding:', `accept: [${entry}]\nfunding:`))
+  const opens = Float64Array.of(1, 2).fill(Date.parse('2020-01-01T00:00:00Z'))
+  expect(judgeLiveGap(book.strategies[0]!, opens, book)[0]?.message).toContain(
+    'from 2020-01-01 to 2020-01-01 accepts a count of 1 within these days, and this finding has 2 from',
+  )
 })
 
 const HOUR_MS = 3_600_000
