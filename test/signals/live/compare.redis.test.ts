@@ -98,11 +98,11 @@ test('live and replay differ if a bar was revised after it was traded on, and th
   await live()
   const first = (await logged(redis)).find(({ action }) => action !== 'flat')!
   const i = BARS.t.indexOf(Date.parse(first.timestamp) - BARS.timeframeMs)
-  const c = BARS.c.slice()
-  c[i] = (c[i]! + BARS.l[i]!) / 2
-  const faults = await compare({ ...BARS, c })
+  const faults = await compare({ ...BARS, c: BARS.c.with(i, (BARS.c[i]! + BARS.l[i]!) / 2) })
   expect(faults[0]).toContain(`${ALIAS}, bar that closed at ${first.timestamp}: stored is ${first.action} at`)
   expect(faults.at(-1)).toContain('stored is the state')
+  const [ofLastDay] = await compare({ ...BARS, c: BARS.c.with(-1, BARS.l.at(-1)!) })
+  expect(ofLastDay).toContain('stored is the state')
 })
 
 test('live and replay agree on signals of an earlier release, which did not round prices to the tick and gave no cause', async () => {
