@@ -6,9 +6,10 @@ import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
-import { readSignal } from '#signals/log/read-log.ts'
+import { readAfter, readSignal } from '#signals/log/read-log.ts'
 import { readAttempts, readOutbox } from '#signals/outbox/outbox.ts'
 import { type RegisterParts, registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
+import { debtorsOf } from '#signals/outbox/relay.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
 import { OPERATOR } from '#signals/outbox/setter.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
@@ -102,7 +103,7 @@ test('a registration is enabled by a signed test that is acknowledged, an entry 
   expect(test.stop).toBeLessThan(test.signal_price)
   expect(test.implied_leverage).toBe(impliedLeverage(test.signal_price, test.stop, test.base_risk_pct))
   expect(ID_PATTERN.test(alias)).toBe(false) // no strategy can have it
-  expect(sent).toMatchObject({ seq: 2, prevSeq: 1 })
+  expect(sent).toMatchObject({ seq: 2, prevSeq: 1, headers: { 'x-attempt': '1' } })
   expect(isLastSigned(secret)).toBe(true)
   expect(isLastSigned(createWebhookSecret(seededBytes('another')))).toBe(false)
   expect(await readAcme()).toMatchObject({ url: receiver.urlOf('acme'), enabled: true, lane: 'fast' })
@@ -115,8 +116,8 @@ test('a registration is enabled by a signed test that is acknowledged, an entry 
 
 test('a registration has its test delivered once, and never by the relay', async () => {
   await register()
-  const calls = await relayAll(redis, parts.now)
-  expect(calls).toEqual([])
+  expect(await debtorsOf(redis, await readAfter(redis, 0, 9))).toEqual([])
+  expect(await relayAll(redis, parts.now)).toEqual([])
   expect((await readSignal(redis, 1))?.onlyFor).toBe('acme')
   expect((await readOutbox(redis, 1)).get('acme')).toMatchObject({ status: 'delivered', attempts: 1 })
   expect(await readAttempts(redis, 1, 'acme')).toMatchObject([{ n: 1, ok: true, status: 200 }])
