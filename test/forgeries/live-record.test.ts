@@ -9,6 +9,8 @@ import { manifestKey } from '#core/contract/artifacts.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { openingKey, sealAnchorKey, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
+import { parseReceipts } from '#static-build/audit/audit-live.ts'
+import { readDataset } from '#static-build/audit/audit-live-records.ts'
 import { openDays } from '#static-build/open-days.ts'
 import type { Stores } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -203,8 +205,12 @@ ok      live        strategies that were live: 3, not in the catalogue: 1; /live
     0,
   ])
   expect(err).not.toContain('another release')
-  const json = JSON.parse((await verify(await serve(), '--json')).out)
-  expect(json).toMatchObject({ sound: true, newest: { n: 107 }, keys: [{ id: signer.keyId }] })
+  expect(await readDataset(async () => null)).toBeNull() // a service without a version
+  expect(JSON.parse((await verify(await serve(), '--json')).out)).toMatchObject({
+    sound: true,
+    newest: { n: 107 },
+    keys: [{ id: signer.keyId }],
+  })
   expect(err).toContain(`note: seal 1 begins the chain highwater/${signer.keyId}/20240111T000000Z\n`)
   expect(err).toMatch(
     /^WARNING: the key comes from the service itself\. Compare its fingerprint [0-9a-f]{64} with one /m,
@@ -289,7 +295,9 @@ test('a publisher who makes a chain today and dates it back: one that names late
 async function receiptsOf(item: string, { seal: { n }, record: { day_key, batch } }: Chain['all'][number]) {
   const folder = await temporaryFolder()
   const row = { seq: 1, n, r: itemSalt(day_key, item, n, 0), s_n: batchSalt(day_key, n), batch }
-  await writeFiles(folder, { receipts: `${item}\n${JSON.stringify({ data: [row], meta: {}, links: {} })}\n` })
+  const receipts = `${item}\n${JSON.stringify({ data: [row], meta: {}, links: {} })}\n`
+  expect(parseReceipts(receipts).rows.size).toBe(1)
+  await writeFiles(folder, { receipts })
   return join(folder, 'receipts')
 }
 

@@ -92,10 +92,7 @@ test('a client can see what it missed while it had no webhook, by the number bef
   clock.ms += 1
   await more(1)
   await drain()
-  expect(pairs()).toEqual([
-    [1, 0],
-    [4, 3],
-  ])
+  expect(pairs().flat()).toEqual([1, 0, 4, 3])
 })
 
 /** How an endpoint may do badly, for which another one of its client does not pay. */
@@ -124,13 +121,8 @@ for (const [trouble, answer] of Object.entries(TROUBLES)) {
     expect(backup.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual(
       upTo(8).map(seq => [seq, seq - 1]),
     )
-    const state = await readWebhook(redis, BOX, 'acme/backup')
-    expect(state).toMatchObject({
-      enabled: true,
-      lane: 'fast',
-      condition: SOUND,
-      lastSuccessMs: NOW_MS + 1_000,
-    })
+    const sound = { enabled: true, lane: 'fast', condition: SOUND, lastSuccessMs: NOW_MS + 1_000 }
+    expect(await readWebhook(redis, BOX, 'acme/backup')).toMatchObject(sound)
     expect(await redis.zscore(SCHEDULES.slow, 'acme/backup')).toBeNull()
     expect((await readWebhook(redis, BOX, 'acme'))?.enabled).toBe(trouble !== 'is gone')
   })
@@ -181,18 +173,13 @@ test('an endpoint that is paused is owed its signals and sent none, waits in no 
   await setSettings(redis, BOX, 'acme/backup', { isPaused: true, expireAfterS: 60 })
   clock.ms += 60_000
   await more(2)
-  expect([await drain('fast', 'acme/backup'), await drain('slow', 'acme/backup')]).toEqual([
-    { kind: 'done' },
-    { kind: 'done' },
-  ])
+  for (const lane of ['fast', 'slow'] as const)
+    expect(await drain(lane, 'acme/backup')).toEqual({ kind: 'done' })
   expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 0, slow: 0 })
   expect([seqs(), await owedCount(redis, 'acme/backup')]).toEqual([[1, 2], 4])
   await setSettings(redis, BOX, 'acme/backup', { isPaused: false })
-  expect(await readWebhook(redis, BOX, 'acme/backup')).toMatchObject({
-    isPaused: false,
-    expireAfterS: 60,
-    filter: null,
-  })
+  const kept = { isPaused: false, expireAfterS: 60, filter: null }
+  expect(await readWebhook(redis, BOX, 'acme/backup')).toMatchObject(kept)
   expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 0, slow: 1 })
   await drain('slow', 'acme/backup')
   expect(seqs().slice(2)).toEqual([1, 2, 3, 4])
@@ -440,10 +427,8 @@ test('a receiver that is down is probed with the newest signal alone, and gets a
   expect(await drain()).toEqual({ kind: 'done' })
   expect(seqs().slice(6)).toEqual([6, 1, 2, 3, 4, 5])
   expect(sent.at(-1)?.attempt).toBe(2)
-  expect((await readWebhook(redis, BOX, 'acme'))?.condition.breaker).toEqual({
-    kind: 'closed',
-    failures: 0,
-  })
+  const { breaker } = (await readWebhook(redis, BOX, 'acme'))!.condition
+  expect(breaker).toEqual({ kind: 'closed', failures: 0 })
 })
 
 test('a receiver that answers 410 Gone twice in a row is disabled, and what was owed is withdrawn', async () => {

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import type { ConnectOptions } from '#signals/send/guarded-connect.ts'
 import type { Outcome } from '#signals/send/outcome.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
@@ -193,17 +194,14 @@ test('a receiver that stalls before TLS is made has failed when the time for con
 })
 
 test('a receiver whose name server answers after the deadline is sent nothing afterwards', async () => {
-  let answer = () => {}
-  const found = new Promise<void>(resolve => {
-    answer = resolve
-  })
-  const resolveHost = () => found.then(() => ['127.0.0.1'])
+  const answer = Promise.withResolvers<readonly string[]>()
+  const resolveHost: ConnectOptions['resolveHost'] = () => answer.promise
   const sender = createTestSender({ resolveHost, ca: RECEIVER_CERTIFICATE })
   const secure = await startRawReceiver(saying(rawAnswer(200)), { tls: true })
   const late = sender.send(postTo(secure.origin))
   expect(sender.expire(ATTEMPT_TIMEOUT_MS)).toBe(1)
   expect(await late).toMatchObject({ kind: 'failed', reason: 'timeout', status: null })
-  answer()
+  answer.resolve(['127.0.0.1'])
   const next = postTo(secure.origin, { headers: { 'x-signal-seq': '8' } })
   expect(await sender.send(next)).toMatchObject({ kind: 'delivered' })
   expect(secure.requests.map(({ head }) => /x-signal-seq: (\d)/.exec(head)?.[1])).toEqual(['8'])

@@ -180,18 +180,20 @@ test('a notice that neither its endpoints nor the mail server take is tried six 
   answer = 503
   await issue()
   clock.ms += 23 * DAY_MS
-  const beginMs = clock.ms
   const parts = partsWith(1) // nothing listens there
-  for (; clock.ms < beginMs + DAY_MS / 2; clock.ms += 10 * MINUTE_MS) await sendNotices(parts)
+  const tried: number[] = []
+  for (let minute = 0; minute < 720; minute++, clock.ms += MINUTE_MS) {
+    await sendNotices(parts)
+    if (posted().length > 2 * tried.length) tried.push(minute)
+  }
+  expect(tried).toEqual([0, 1, 6, 36, 156, 516])
   const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
   expect([posted().length, ids.size, await redis.hlen(NOTICES_OWED)]).toEqual([12, 1, 0])
   expect(errors).toHaveLength(7)
-  expect(errors[0]).toBe(
+  expect([errors[0], errors[6]]).toEqual([
     'Error: a notice was not mailed (ESOCKET): check SMTP_URL, MAIL_FROM and the address of the client',
-  )
-  expect(errors[6]).toBe(
     'Error: the notice key_expiring for acme is given up after 6 tries: inform the client',
-  )
+  ])
   expect(await readNotices(redis, 'acme')).toHaveLength(1)
 })
 
