@@ -82,7 +82,7 @@ test('a difference below the published precision is not a difference', () => {
   expect(compare([ash], [{ ...ash, returns }]).history_restated).toBe(false)
 })
 
-test('of more than a hundred days that are restated, the first hundred are listed, and all are counted', () => {
+test('a comparison with more than a hundred restated days lists the first hundred and counts all', () => {
   const flat = (ret: number) => [{ id: 'ash', returns: Array<number>(102).fill(ret) }]
   const { restated, restated_count } = compare(flat(0.01), flat(0.02)).strategies[0]!.daily
   expect([restated.length, restated.at(-1)?.t, restated_count]).toEqual([100, '2024-04-09', 102])
