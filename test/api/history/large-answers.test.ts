@@ -223,7 +223,7 @@ test('a large answer whose reader takes too long breaks off, and gives its place
 })
 
 test.each(['identity', 'zstd'] as const)(
-  'requests of others are answered between two blocks of a large answer in %s',
+  'other work of the process has a turn between two blocks of a large answer in %s',
   async coding => {
     const order: string[] = []
     function* blocks() {
