@@ -3,11 +3,11 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeF
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import type { EpochDay } from '#core/calendar.ts'
 import type { Benchmark, StrategyData } from '#core/dataset/snapshot.ts'
 import { assembleCorrelation, type CorrelationRows, rowBlocks } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
-import { createLimit } from '#core/limit.ts'
 import { type Bars, type Funding, toBars, toShared } from '#core/replay/bars.ts'
 import type { StrategyEntry } from '#pipeline/book/book.ts'
 import { createProcesses, type ProcessOptions } from '#pipeline/modules/processes.ts'
@@ -132,7 +132,7 @@ const MOST_BYTES = 2 ** 30
 export function createTaskComputer(options: ProcessOptions) {
   const threads = createThreads(options.threads)
   const folders: string[] = []
-  const limited = createLimit(options.threads)
+  const limited = pLimit(options.threads)
   type Input = { readonly value: unknown; readonly bytes: number }
   const inputs = new LRUCache<string, Input, { read: Read; convert: (value: never) => unknown }>({
     maxSize: MOST_BYTES,

@@ -3,6 +3,7 @@ import { byPath } from '#core/contract/route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { assertScope } from '#signals/operators/tokens.ts'
 import { assertUrlLength, createServiceApp, toPattern } from '../service/app.ts'
+import type { Bytes } from '../service/content-coding.ts'
 import { type Exchange, type ServiceEnv, sendBytes, sendEnveloped } from '../service/exchange.ts'
 import { OPENAPI_TYPE } from '../service/headers.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
@@ -39,7 +40,11 @@ export function createOperatorApp(parts: OperatorParts): Hono<ServiceEnv> {
     const { contentType, text } = await parts.metrics()
     return new Response(text, { headers: { ...c.get('service').headers(c), 'content-type': contentType } })
   })
-  app.get('/openapi.json', c => sendBytes(c, OPENAPI, { 'content-type': OPENAPI_TYPE }))
+  let openApi: Bytes | undefined // made at its first request, which keeps the start short
+  app.get('/openapi.json', c => {
+    openApi ??= renderJson(operatorDocument() as Json) // zod makes plain JSON, and calls it unknown
+    return sendBytes(c, openApi, { 'content-type': OPENAPI_TYPE })
+  })
   const reference = createReference(REFERENCE, operatorDocument)
   for (const path of ['/docs', '/docs/:folder/:file']) app.get(path, reference)
   app.route('/', createOperatorPage(parts, whoseToken))
@@ -57,8 +62,6 @@ const REFERENCE = {
   address: 'OPERATOR_URL',
   links: { '/ops': 'The page of the operator' },
 } as const
-
-const OPENAPI = renderJson(operatorDocument() as Json) // zod makes plain JSON, and calls it unknown
 
 /** Authorisation comes before validation. */
 async function answer(route: OperatorRoute, c: Exchange, parts: OperatorParts, whoseToken: WhoseToken) {

@@ -2,8 +2,8 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { constants, createBrotliCompress, createGzip, createZstdCompress, zstdCompressSync } from 'node:zlib'
+import pLimit from 'p-limit'
 import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
-import { createLimit } from '#core/limit.ts'
 import { sha256 } from '#storage/digest.ts'
 
 /** Bytes in memory that is not shared with another thread, as a Response takes them. */
@@ -57,7 +57,7 @@ export async function compress(bytes: Bytes, coding: Coding): Promise<Bytes> {
 /** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
 export const MOST_COMPRESSIONS = 4
 
-const inTurn = createLimit(MOST_COMPRESSIONS)
+const inTurn = pLimit(MOST_COMPRESSIONS)
 
 /** The same in blocks, each made when the client wants it and other requests were handled. Same blocks in, same bytes out. */
 export async function* compressBlocks(blocks: Iterable<Bytes>, coding: Coding): AsyncGenerator<Bytes> {

@@ -75,7 +75,7 @@ declare module 'hono' {
 
 /** The parts, and what the app has derived from them. */
 export type ServedParts = SignalsParts & {
-  readonly documents: { readonly signalSchema: Json; readonly openApi: Bytes }
+  readonly documents: { readonly signalSchema: () => Json; readonly openApi: () => Bytes }
   /** Throws `not_found` where there is none. */
   readonly servedProgram: () => PreparedProgram
 }

@@ -6,6 +6,7 @@ import { keyedMeta } from '#core/contract/payloads/meta.ts'
 import { SIGNAL_SCHEMA_VERSION, signal } from '#core/contract/signal.ts'
 import recorded from '#core/contract/signals-examples.json' with { type: 'json' }
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
+import type { Bytes } from '../service/content-coding.ts'
 import { API_VERSION } from '../service/exchange.ts'
 import type { ServedParts, SignalsGroup, SignalsRoute, SignalsSettings } from './exchange.ts'
 import type { KeyedRoute } from './keyed-route.ts'
@@ -129,7 +130,11 @@ const signalSchema = (publicBaseUrl: string): Schema => {
   }
 }
 
-export const createDocuments = ({ publicBaseUrl }: SignalsSettings): ServedParts['documents'] => ({
-  signalSchema: signalSchema(publicBaseUrl) as Json, // zod makes plain JSON, and calls it unknown
-  openApi: renderJson(signalsDocument(publicBaseUrl) as Json), // as above
-})
+/** Each is made at its first request, which keeps the start short. */
+export function createDocuments({ publicBaseUrl }: SignalsSettings): ServedParts['documents'] {
+  let openApi: Bytes | undefined
+  return {
+    signalSchema: () => signalSchema(publicBaseUrl) as Json, // zod makes plain JSON, and calls it unknown
+    openApi: () => (openApi ??= renderJson(signalsDocument(publicBaseUrl) as Json)), // as above
+  }
+}

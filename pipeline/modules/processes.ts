@@ -4,7 +4,7 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createLimit } from '#core/limit.ts'
+import pLimit from 'p-limit'
 import { ModuleFault } from './module-fault.ts'
 import type { Answer, Request, TaskInput, TaskName, TaskResult } from './worker.ts'
 
@@ -29,7 +29,7 @@ export type Processes = ReturnType<typeof createProcesses>
 export function createProcesses(folder: string, { threads, elapsedMs }: ProcessOptions) {
   const all = new Set<ChildProcess>()
   const idle = new Set<ChildProcess>()
-  const limited = createLimit(threads)
+  const limited = pLimit(threads)
 
   const start = (): ChildProcess => {
     const child = startProcess(folder)

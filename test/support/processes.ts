@@ -1,6 +1,7 @@
 // Processes of tests: started in a group of their own, read, signalled, ended as a group, and found by the folder they use.
 import { type ChildProcess, type ChildProcessByStdio, type StdioOptions, spawn } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -40,7 +41,8 @@ export function spawnProcess(
 ) {
   const input = hasInput ? 'pipe' : 'ignore'
   const stdio: StdioOptions = [input, 'pipe', 'pipe']
-  const child = spawn(program, args, { cwd, env, detached: true, stdio }) as Child
+  const ownEnv = { TMPDIR: tmpdir(), ...env } // what it leaves when it is killed goes with the run
+  const child = spawn(program, args, { cwd, env: ownEnv, detached: true, stdio }) as Child
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text

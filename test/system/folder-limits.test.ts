@@ -1,6 +1,7 @@
 // A store in a folder at its limits: a full disk, a folder that cannot be written to, and an object of more than 2 GiB.
 import { spawnSync } from 'node:child_process'
 import { cp, open, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
@@ -78,7 +79,7 @@ const inReadOnly = ({ url }: Stores, args: readonly string[]): Promise<Exit> =>
   ]).ended
 
 const mayMount =
-  spawnSync('unshare', ['--map-root-user', '--mount', 'bash', '-c', MOUNTED, '/tmp', 'true']).status === 0
+  spawnSync('unshare', ['--map-root-user', '--mount', 'bash', '-c', MOUNTED, tmpdir(), 'true']).status === 0
 
 const WRITING: readonly [string, (stores: Stores) => readonly string[]][] = [
   ['build', buildArgs],

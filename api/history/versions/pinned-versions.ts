@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
-import { createLimit } from '#core/limit.ts'
 import { isAbsent, type ObjectStore, StoreError } from '#storage/object-store.ts'
 import type { Publication } from '#storage/pointer-log.ts'
 import { findPublication } from './history.ts'
@@ -35,7 +35,7 @@ export function createPinnedVersions(
     max: MOST_RESIDENT,
   })
   const loading = new Map<string, Promise<ServedVersion>>()
-  const inTurn = createLimit(1)
+  const inTurn = pLimit(1)
 
   const load = async (publication: Publication): Promise<ServedVersion> => {
     // It was never completed, or it was removed.

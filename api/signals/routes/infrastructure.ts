@@ -74,7 +74,7 @@ export const INFRASTRUCTURE_ROUTES = routesOf('open', [
     }),
     isBare: true,
     mediaType: 'application/openapi+json',
-    handler: (c, parts) => sendBytes(c, parts.documents.openApi, { 'content-type': OPENAPI_TYPE }),
+    handler: (c, parts) => sendBytes(c, parts.documents.openApi(), { 'content-type': OPENAPI_TYPE }),
   },
 ])
 

@@ -131,7 +131,8 @@ export const LOG_ROUTES = routesOf('account', [
         type: z.literal('object').describe('A signal is an object.'),
       })
       .meta({ id: 'SignalSchema', additionalProperties: true }), // a schema has more keywords than these
-    handler: (c, parts) => sendEnveloped(c, parts.documents.signalSchema, { self: SCHEMA, history: HISTORY }),
+    handler: (c, parts) =>
+      sendEnveloped(c, parts.documents.signalSchema(), { self: SCHEMA, history: HISTORY }),
   },
   {
     id: 'head',

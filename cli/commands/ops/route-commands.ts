@@ -44,7 +44,7 @@ export function addRouteCommands(
     const group = isGroup ? ops.command(first).description(about[first]!) : ops
     for (const [name, same] of Map.groupBy(ofGroup, route => wordsOf(route).at(-1)!))
       addCommand(group.command(name), same, additions, runtime)
-    if (isGroup) group.addHelpText('after', exampleText(ofGroup.slice(0, 2), additions))
+    if (isGroup) group.addHelpText('after', () => exampleText(ofGroup.slice(0, 2), additions))
   }
 }
 
@@ -76,7 +76,7 @@ function addCommand(
     .description(sorted.map(({ title }) => title.charAt(0).toLowerCase() + title.slice(1)).join('; or: '))
     .option('--json', 'print the answer as one JSON document')
     .addHelpText('after', additions[narrowest.id]?.help ?? '')
-    .addHelpText('after', exampleText(sorted, additions))
+    .addHelpText('after', () => exampleText(sorted, additions))
     .action(async () => {
       const given = (command.processedArgs as (string | undefined)[]).filter(text => text !== undefined) // no argument is variadic
       const route = sorted.findLast(each => argumentsOf(each).length <= given.length) ?? narrowest

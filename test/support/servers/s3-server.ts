@@ -1,5 +1,6 @@
 // A real S3 server on a port of its own, which ends with the process that started it.
 import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { probe } from '#cli/services/free-port.ts'
 import { startLocalServer } from '#cli/services/local-server.ts'
@@ -26,7 +27,7 @@ const MOST_SERVERS = 333
 
 /** Starts a server, and unpacks its packages where they are not yet. Its objects are gone when it stops. */
 export async function startS3Server(): Promise<S3Server> {
-  const folder = mkdtempSync('/tmp/s3-') // short: Unix sockets lie in it
+  const folder = mkdtempSync(join(tmpdir(), 's3-')) // short: Unix sockets lie in it
   const port = await freePorts()
   const { accessKeyId, secretAccessKey } = KEYS
   const args = [PACKAGES, folder, String(port), accessKeyId, secretAccessKey]
