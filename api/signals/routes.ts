@@ -132,9 +132,9 @@ const signalSchema = (publicBaseUrl: string): Schema => {
 
 /** Each is made at its first request, which keeps the start short. */
 export function createDocuments({ publicBaseUrl }: SignalsSettings): ServedParts['documents'] {
-  let openApi: Bytes | undefined
+  let [schema, openApi]: [Json?, Bytes?] = []
   return {
-    signalSchema: () => signalSchema(publicBaseUrl) as Json, // zod makes plain JSON, and calls it unknown
+    signalSchema: () => (schema ??= signalSchema(publicBaseUrl) as Json), // zod makes plain JSON, and calls it unknown
     openApi: () => (openApi ??= renderJson(signalsDocument(publicBaseUrl) as Json)), // as above
   }
 }

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { createTerminal } from '#cli/print/terminal.ts'
 import { runCommand } from '#cli/program.ts'
 import type { Runtime } from '#cli/runtime.ts'
@@ -18,7 +19,7 @@ export const NOW_MS = Date.parse('2024-01-15T06:00:00Z')
 export function madeUp({ env, ...others }: Partial<Runtime> = {}) {
   const [out, err] = [createStream(), createStream()]
   const runtime: Runtime = {
-    env: { DATA_FOLDER: '/tmp/highwater-no-data', ...env }, // not that of the machine
+    env: { DATA_FOLDER: join(tmpdir(), 'no-data'), ...env }, // not that of the machine
     root: ROOT,
     home: ROOT,
     cwd: ROOT,

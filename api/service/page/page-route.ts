@@ -138,19 +138,11 @@ export function readSent(c: Exchange, mostBytes: number, isOptional = false): Pr
   return reading
 }
 
-export type RouteField = ReturnType<typeof describeFields>[number]
+export type RouteField = ReturnType<typeof fieldsOf>[number]
 
-const described = new WeakMap<z.ZodObject, readonly RouteField[]>()
-
-/** The fields of a query or a body as its schema describes them, once: the options of a command, and the inputs of a form. */
-export function fieldsOf(of: Query | z.ZodType | undefined): readonly RouteField[] {
+/** The fields of a query or a body as its schema describes them: the options of a command, and the inputs of a form. */
+export function fieldsOf(of: Query | z.ZodType | undefined) {
   if (!(of instanceof z.ZodObject)) return []
-  const fields = described.get(of) ?? describeFields(of)
-  described.set(of, fields)
-  return fields
-}
-
-function describeFields(of: z.ZodObject) {
   const schema = z.toJSONSchema(of.clone().meta({}), { io: 'input' }) as JsonSchema // of an object
   const { properties = {}, required = [] } = schema
   return Object.entries(properties).map(([name, field]) => {

@@ -1,4 +1,5 @@
 // The command as a process of its own, which ends with its test.
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { atEndOfProcess } from '../ends.ts'
 import { type Exit, type Running, spawnProcess } from '../processes.ts'
@@ -31,7 +32,7 @@ export function startProcess(
   { env = {}, cwd = ROOT, hungMs = HUNG_MS }: StartOptions = {},
 ): Running {
   const { end, ...running } = spawnProcess(program, args, {
-    env: { PATH: process.env.PATH, DATA_FOLDER: '/tmp/highwater-no-data', ...env }, // not that of the machine
+    env: { PATH: process.env.PATH, DATA_FOLDER: join(tmpdir(), 'no-data'), ...env }, // not that of the machine
     cwd,
     hungMs,
   })

@@ -3,7 +3,7 @@
  * for them, and end with the run. It works in the main process, outside the processes of the tests.
  */
 import { existsSync, globSync, readFileSync, statfsSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -120,27 +120,31 @@ function createShelf(stores: Stores) {
 
 const MEMORY = '/dev/shm'
 
-/** More than a run has at a time. */
-const ROOM_BYTES = 4e9
+/** More than the folder of a run has at a time, and than a run needs beside it. */
+const [FOLDER_BYTES, RUN_BYTES] = [4e9, 8e9]
 
 /** Whether there is room in memory, and programs may be run there. */
 function isMemoryFit(): boolean {
-  if (!/^\S+ \/dev\/shm tmpfs (?!\S*noexec)/m.test(readFileSync('/proc/mounts', 'utf8'))) return false
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+  if (!/^\S+ \/dev\/shm tmpfs rw(?!\S*noexec)/m.test(mounts)) return false
   const { bavail, bsize } = statfsSync(MEMORY)
-  return Math.min(bavail * bsize, process.availableMemory()) > ROOM_BYTES
+  return bavail * bsize > FOLDER_BYTES && process.availableMemory() > FOLDER_BYTES + RUN_BYTES
 }
 
-/** A folder for all that this run writes, in memory if that is fit: a disk takes a fifth of the time. Those of runs that were killed go. */
+const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 10 })
+
+/** A new folder for all that the tests of this run write, in memory if that is fit. Those of runs that were killed are removed before. */
 async function openFolder(): Promise<string> {
-  const path = join(process.env.TMPDIR ?? (isMemoryFit() ? MEMORY : tmpdir()), 'highwater-run-')
-  const left = globSync(`${path}*`).filter(other => !existsSync(`/proc/${other.slice(path.length)}`))
-  for (const other of left) await rm(other, { recursive: true, force: true })
-  await mkdir(path + process.pid)
-  return path + process.pid
+  for (const path of globSync(`{${MEMORY},${tmpdir()}}/highwater-run-*`)) {
+    const isOver = !existsSync(`/proc/${path.split('-').at(-2)}`)
+    if (isOver) await remove(path).catch(() => {}) // that of another user stays
+  }
+  const place = process.env.TMPDIR || (isMemoryFit() ? MEMORY : tmpdir())
+  return mkdtemp(join(place, `highwater-run-${process.pid}-`))
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await openFolder()
+  const [folder, before = ''] = [await openFolder(), process.env.TMPDIR]
   process.env.TMPDIR = folder // of the tests and of what they start
   const url = pathToFileURL(join(folder, 'tiny/store')).href
   const stores = { url, privateUrl: `${url}.private` }
@@ -161,6 +165,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     server.closeAllConnections()
     server.close()
     await shelf.stop()
-    await rm(folder, { recursive: true, force: true })
+    process.env.TMPDIR = before
+    await remove(folder)
   }
 }

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { SEAL_MS } from '#storage/seals/seal.ts'
-import { signalItem } from '../../support/seals/chain.ts'
-import { memoryRedis, sealScene, stepped, watchWrites } from '../../support/signals/seal-scene.ts'
+import { signalItem } from '../support/seals/chain.ts'
+import { memoryRedis, sealScene, stepped, watchWrites } from '../support/signals/seal-scene.ts'
 
 type Seen = { readonly features: readonly number[]; readonly hasSignals: boolean }
 
