@@ -3,7 +3,7 @@
  * for them, and end with the run. It works in the main process, outside the processes of the tests.
  */
 import { existsSync, globSync, readFileSync, statfsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -140,7 +140,9 @@ async function openFolder(): Promise<string> {
     if (isOver) await remove(path).catch(() => {}) // that of another user stays
   }
   const place = process.env.TMPDIR || (isMemoryFit() ? MEMORY : tmpdir())
-  return mkdtemp(join(place, `highwater-run-${process.pid}-`))
+  const folder = await mkdtemp(join(place, `highwater-run-${process.pid}-`))
+  await chmod(folder, 0o755) // for tests that become another user
+  return folder
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -25,12 +25,9 @@ const PORTS = 3
 const FIRST_PORT = 10_000
 const MOST_SERVERS = 333
 
-/** Paths of Unix sockets, which lie in its folder, have at most 107. */
-const MOST_LETTERS = 60
-
 /** Starts a server, and unpacks its packages where they are not yet. Its objects are gone when it stops. */
 export async function startS3Server(): Promise<S3Server> {
-  const folder = mkdtempSync(join(tmpdir().length < MOST_LETTERS ? tmpdir() : '/tmp', 's3-'))
+  const folder = mkdtempSync(join(tmpdir().length < 60 ? tmpdir() : '/tmp', 's3-')) // short: Unix sockets lie in it
   const port = await freePorts()
   const { accessKeyId, secretAccessKey } = KEYS
   const args = [PACKAGES, folder, String(port), accessKeyId, secretAccessKey]
