@@ -103,7 +103,7 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
       values: all,
       problems: { ...emptied(sent, given), ...problems },
     })
-    return { title: offer.button.replace('…', ''), again }
+    return { title: sent.route.title.split(/[,;]/)[0]!, again } // the rest says how it is done
   }
   return { forms, noteOf, offers, filledAgain }
 }

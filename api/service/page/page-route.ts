@@ -64,7 +64,10 @@ export type Answer<Data = unknown> = {
   readonly meta?: { next?: number | null }
 }
 
-export type PageRoute<K extends PageKind> = Pick<Route, 'id' | 'method' | 'path' | 'query' | 'body'> & {
+export type PageRoute<K extends PageKind> = Pick<
+  Route,
+  'id' | 'title' | 'method' | 'path' | 'query' | 'body'
+> & {
   /** Absent if the page has none. */
   readonly form?: RouteForm<K>
   readonly secret?: Secret

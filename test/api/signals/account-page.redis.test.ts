@@ -319,7 +319,7 @@ test('a wrong name of an endpoint, and one that is set when another is added, is
   const page = await loggedIn()
   await setEndpoint(page, 'default')
   const { text } = await setEndpoint(page, 'Not A Name')
-  expect(text).toMatch(/<h1 class="refusal">Test and add<.*Endpoint: expected 1 to 64 of a-z/s)
+  expect(text).toMatch(/<h1 class="refusal">Set an endpoint<.*Endpoint: expected 1 to 64 of a-z/s)
   expect(text).toMatch(
     /name="endpoint" value="Not A Name"[^>]*aria-describedby="([^"]+)" aria-invalid="true".*<small id="\1" class="bad">expected/s,
   )
@@ -330,7 +330,7 @@ test('a wrong name of an endpoint, and one that is set when another is added, is
     url: 'no address',
     secret: 'x',
   })
-  expect(moved.text).toMatch(/<h1 class="refusal">Test and set<.*Secret.*type it again: it is not shown/s)
+  expect(moved.text).toMatch(/<h1 class="refusal">Set an endpoint<.*Secret.*type it again: it is not shown/s)
   expect(moved.text).not.toContain('name="headers"')
   const { csrf } = await page.get('/account/endpoints')
   const missing = (await page.post('/account/endpoints/nobodys/test', { csrf })).text
