@@ -12,7 +12,7 @@ import {
 } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { removedStrategies } from '#core/contract/payloads/strategy.ts'
-import { toCorrelation } from '#core/contract/rounding.ts'
+import { toCorrelation, toPercent } from '#core/contract/rounding.ts'
 import type { FigureValue } from '#core/figures/figure.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -148,7 +148,7 @@ function diversification({ diversification: { values } }: Snapshot) {
     mean_correlation: toCorrelation(numberOr(values.mean_correlation, 0)),
     most_correlated: pairOrNull(values.most_correlated),
     least_correlated: pairOrNull(values.least_correlated),
-    effective_bets: publishFigures({ bets: numberOr(values.effective_bets, used) }).bets ?? 0,
+    effective_bets: toPercent(numberOr(values.effective_bets, used)),
     n_strategies_used: used,
     coverage: values.coverage ?? null,
   } satisfies Json
