@@ -56,7 +56,10 @@ type Definition = Pick<DatasetRoute, 'id' | 'path' | 'title' | 'about' | 'data' 
     readonly isRiskFree?: true
   }
 
-/** A route with what all of them have in common; one of more than one format takes the parameter `format`. */
+/**
+ * A route with what all of them have in common; one of more than one format takes the parameter `format`. The example of a
+ * route is its path without a query, of the strategy `ash`, unless it has another.
+ */
 export function datasetRoute({
   parameters = [],
   formats = ['json'],
@@ -66,7 +69,7 @@ export function datasetRoute({
   const names = formats.length === 1 ? parameters : [...parameters, 'format' as const]
   return {
     published: formats,
-    ...getRoute(definition),
+    ...getRoute({ example: { path: definition.path.replace('{sid}', 'ash') }, ...definition }),
     others: othersThan(isRiskFree ? [...names, 'risk_pct'] : names),
     group: definition.path.includes('{sid}') ? 'strategy' : 'book',
     query: pickParameters(names, formats),

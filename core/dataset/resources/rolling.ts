@@ -40,7 +40,6 @@ export const rolling = datasetRoute({
   formats: FORMATS,
   published: [],
   data: rollingRows,
-  example: { path: '/v1/strategies/ash/rolling' },
   handler: atLevel(ROLLING_NOTE, ({ strategy: { daily, instrument }, factor }, { benchmarks }) => {
     const benchmark = benchmarks.find(each => each.instrument === instrument)?.daily ?? null
     const { first, ...figures } = rollingFigures(dailyPath(daily, factor), benchmark)

@@ -20,7 +20,6 @@ export const stats = datasetRoute({
   about: 'The statistics of a strategy at any risk level, and the due diligence block at base risk.',
   parameters: ['risk_pct'],
   data: statsData,
-  example: { path: '/v1/strategies/ash/stats' },
   handler: (snapshot, params) => {
     const { strategy, level } = strategyAtLevel(snapshot, params)
     const block = level === null ? strategy.figures : rescaledBlock(strategy, level)

@@ -44,7 +44,6 @@ export const trades = datasetRoute({
   formats: FORMATS,
   isRiskFree: true,
   data: tradeList,
-  example: { path: '/v1/strategies/ash/trades' },
   handler: (snapshot, params) => {
     const table = tradeTable(findStrategy(snapshot, params.sid), snapshot.dataset.seals?.opened_to ?? null)
     return { table, meta: { count: table.rows, note: TRADES_NOTE } }
