@@ -20,10 +20,9 @@ import { type Snapshot, type StrategyData, strategyOf } from '../snapshot.ts'
 import { compounded, noteAt, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 /** The routes that are functions of the dataset: of the whole book, or of a strategy. */
-export type ResourceId = BookId | StrategyId
-
-type BookId = 'strategies' | 'summary' | 'dataset' | 'correlation' | 'export' | 'benchmark'
-type StrategyId = 'strategy' | 'stats' | 'returns' | 'curve' | 'rolling' | 'risk' | 'trades' | 'live'
+export type ResourceId =
+  | ('strategies' | 'summary' | 'dataset' | 'correlation' | 'export' | 'benchmark')
+  | ('strategy' | 'stats' | 'returns' | 'curve' | 'rolling' | 'risk' | 'trades' | 'live')
 
 /** What a resource answers: a payload, which may be its rows alone, and what it adds to `meta`. */
 export type Answer = { readonly meta: MetaExtra } & (
