@@ -12,10 +12,8 @@ import {
   recordsOrNull,
   text,
   textOrNull,
-  whole,
 } from './field.ts'
 import {
-  convention,
   count,
   countOrNull,
   FLAT,
@@ -107,14 +105,13 @@ const tradeGroup = () =>
     ),
     long: side('long'),
     short: side('short'),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'x: net results of the closed trades on account equity at entry, n of them; y: the same per unit of notional, as ' +
-        '`/trades` publishes it; N: days of the series. ' +
-        'A result of exactly 0 counts as a trade and is neither gain nor loss. Sample deviation (n - 1). ' +
-        'Losses up to 1e-12 are none. Ruin changes nothing here: these speak of the ledger.',
-    ),
-  )
+      '`/trades` publishes it; N: days of the series. ' +
+      'A result of exactly 0 counts as a trade and is neither gain nor loss. Sample deviation (n - 1). ' +
+      'Losses up to 1e-12 are none. Ruin changes nothing here: these speak of the ledger.',
+  })
 
 // Groups that need more than returns and trades, so that nothing but a build computes them: the benchmark needs the returns of the
 // instrument, costs and excursions its bars, replays a module, `since_publication` the versions before.
@@ -138,18 +135,17 @@ const costs = () =>
       'The account with each of its costs paid twice.',
       noneRecomputable('bars', headline('the account', ['E', 'r', 'N'], UNKNOWN)),
     ),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'For each closed trade: L its leverage, P_in and P_out its prices, s 1 for a long and -1 for a short, q = L / P_in ' +
-        'the quantity for each unit of account equity at entry, f the commission of one side, S the slippage of one fill ' +
-        '(ticks × tick size), F the sum of funding rate × last known close over the payments after the entry up to the exit; ' +
-        'x its net result on account equity at entry, g = x + q f (P_in + P_out) + 2 q S + s q F its result before costs. ' +
-        'Fees and funding that a ledger states, times L, replace these. Twice the costs: every entry is S worse at the same ' +
-        'q, the result of a closed trade is 2 x - g, at least -1, and the ledger is marked again with doubled commission and ' +
-        'funding; E: that equity, r: its daily returns, N of them. Decisions, stops and sizes stay. Needs bars and the ' +
-        'leverage of every trade, the open ones included.',
-    ),
-  )
+      'the quantity for each unit of account equity at entry, f the commission of one side, S the slippage of one fill ' +
+      '(ticks × tick size), F the sum of funding rate × last known close over the payments after the entry up to the exit; ' +
+      'x its net result on account equity at entry, g = x + q f (P_in + P_out) + 2 q S + s q F its result before costs. ' +
+      'Fees and funding that a ledger states, times L, replace these. Twice the costs: every entry is S worse at the same ' +
+      'q, the result of a closed trade is 2 x - g, at least -1, and the ledger is marked again with doubled commission and ' +
+      'funding; E: that equity, r: its daily returns, N of them. Decisions, stops and sizes stay. Needs bars and the ' +
+      'leverage of every trade, the open ones included.',
+  })
 
 const distribution = (which: 'A' | 'B', about: string) => {
   const figure = (name: string, formula: string) =>
@@ -165,15 +161,14 @@ const excursions = () =>
   record('How far the price moved against the closed trades and for them while they were open.', {
     mae_r: distribution('A', 'Maximum adverse excursion: how far the price went against a trade; at most 0.'),
     mfe_r: distribution('B', 'Maximum favourable excursion: how far the price went for a trade; at least 0.'),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'One R is the move of the price that costs the base risk, base risk / L of the entry price, L the leverage of the ' +
-        'trade: the distance to the stop that the position was sized by. A, B: smallest and largest s × (P / P_in - 1) × L / ' +
-        'base risk of a trade, s 1 for a long and -1 for a short, P over the highs and lows of the bars that are whole ' +
-        'between entry and exit, and over the prices of both. Quantiles of type 7. Needs 20 closed trades, bars and the ' +
-        'leverage of every trade; a single trade is never shown.',
-    ),
-  )
+      'trade: the distance to the stop that the position was sized by. A, B: smallest and largest s × (P / P_in - 1) × L / ' +
+      'base risk of a trade, s 1 for a long and -1 for a short, P over the highs and lows of the bars that are whole ' +
+      'between entry and exit, and over the prices of both. Quantiles of type 7. Needs 20 closed trades, bars and the ' +
+      'leverage of every trade; a single trade is never shown.',
+  })
 
 const entries = (risk: string, nulls: NullRule) =>
   noneRecomputable('module', {
@@ -206,14 +201,13 @@ const replays = () =>
         headline('the rescale', ['E', 'r', 'N']),
       ),
     }),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'A replay sizes a position on the equity at its decision, holds the quantity until the exit, and refuses entries ' +
-        'above the leverage cap; a rescale does none of it. E: equity compounded from E_0 = 1 of one of them, r: its N daily ' +
-        'returns, n: its closed trades. All costs are those of the catalogue. Decisions of the warm-up ' +
-        'and before the inception do not count.',
-    ),
-  )
+      'above the leverage cap; a rescale does none of it. E: equity compounded from E_0 = 1 of one of them, r: its N daily ' +
+      'returns, n: its closed trades. All costs are those of the catalogue. Decisions of the warm-up ' +
+      'and before the inception do not count.',
+  })
 
 const NONE: NullRule = ['no_benchmark']
 const MONTHLY: NullRule = [...NONE, ...TOO_FEW]
@@ -247,13 +241,12 @@ const benchmark = () =>
       '100 × mean(m) / mean(c), where c < 0',
       [...MONTHLY, 'no_losses'],
     ),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'r: daily returns, b: those of the instrument on the same N days, both as published; E and B: equity compounded ' +
-        'from 1 of each; m and c: complete months of both. The benchmark pays no costs and no funding. Risk-free rate 0, 365 ' +
-        'days a year, sample deviation (n - 1). Sums of the months of the benchmark up to 1e-12 are none.',
-    ),
-  )
+      'from 1 of each; m and c: complete months of both. The benchmark pays no costs and no funding. Risk-free rate 0, 365 ' +
+      'days a year, sample deviation (n - 1). Sums of the months of the benchmark up to 1e-12 are none.',
+  })
 
 const part = (about: string, nulls: NullRule) =>
   z
@@ -269,13 +262,12 @@ const sincePublication = () =>
     days_after: countOrNull('Later days.', 'n', ['not_published']),
     before: part('The days that were known when the history was published.', []),
     after: part('The days after it: out of sample if bars and trades came in as they happened.', ['ruin']),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'p: the n daily returns of the part, as published; P: equity compounded from P_0 = 1 at its beginning. A restated ' +
-        'history, another version of the module, another base risk and a gap in the publication begin a new history, ' +
-        'which was known when it was published. Risk-free rate 0, 365 days a year, sample deviation (n - 1).',
-    ),
-  )
+      'history, another version of the module, another base risk and a gap in the publication begin a new history, ' +
+      'which was known when it was published. Risk-free rate 0, 365 days a year, sample deviation (n - 1).',
+  })
 
 export const fundDueDiligence = () =>
   record('Statistics for due diligence, always at base risk.', {
@@ -299,13 +291,13 @@ const figureOrNull = (about: string, formula: string, nulls: NullRule) =>
 export const statsData = () =>
   record('The statistics of a strategy; `fund_dd` is always at base risk.', {
     ccy: text('Settlement currency.'),
-    net_return_pct: percent('Net return over the window.').meta(figureRule('100 × (E_N - 1)', [])),
+    net_return_pct: percent('Net return over the window.').meta(figureRule('100 × (E_N - 1)')),
     cagr_pct: percent('Compound annual growth rate, 365 days a year; null below one year.')
       .nullable()
       .meta(figureRule('100 × (E_N^(365 / N) - 1)', ['less_than_one_year'])),
     max_drawdown_pct: percent(
       'Deepest fall of the equity from a peak, negative; the opening equity is a peak.',
-    ).meta(figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)', [])),
+    ).meta(figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)')),
     sharpe_daily_annualized: figureOrNull(
       'Mean / sample standard deviation of daily returns x the square root of 365; risk-free rate 0.',
       'mean(r) / sd(r) × √365',
@@ -322,14 +314,15 @@ export const statsData = () =>
       FLAT,
     ),
     time_underwater: record('Days on which the equity stands strictly below its earlier peak.', {
-      longest_days: whole('Longest run of days under water, an open one included.').meta(
-        figureRule('longest run of E_i < max(E_0 … E_(i-1))', []),
+      longest_days: count(
+        'Longest run of days under water, an open one included.',
+        'longest run of E_i < max(E_0 … E_(i-1))',
       ),
-      total_days: whole('All days under water.').meta(figureRule('n(E_i < max(E_0 … E_(i-1)))', [])),
+      total_days: count('All days under water.', 'n(E_i < max(E_0 … E_(i-1)))'),
     }),
-    trade_count: whole('Closed trades.').meta(figureRule('n', [])),
+    trade_count: count('Closed trades.', 'n'),
     win_rate_pct: percent('Share of closed trades with a gain; 0 without trades.').meta(
-      figureRule('100 × n(x > 0) / n', []),
+      figureRule('100 × n(x > 0) / n'),
     ),
     profit_factor: onEquity(
       figureOrNull(
@@ -339,8 +332,8 @@ export const statsData = () =>
       ),
     ),
     profit_factor_notional: figureOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
-    n_days: whole('Days in the series.').meta(figureRule('N', [])),
-    n_weeks: whole('Complete ISO weeks in the series.').meta(figureRule('n(w)', [])),
+    n_days: count('Days in the series.', 'N'),
+    n_weeks: count('Complete ISO weeks in the series.', 'n(w)'),
     start: isoDate('First day of the series.').nullable(),
     end: isoDate('Last day of the series.').nullable(),
     ruined: flag('True when the risk level takes the whole equity.'),
@@ -356,18 +349,16 @@ export const statsData = () =>
     ),
     undefined: undefinedReasons,
     fund_dd: fundDueDiligence(),
+  }).meta({
+    id: 'Stats',
+    'x-convention':
+      'r: daily returns at base risk, N of them; w: returns of complete ISO weeks; E: equity compounded from E_0 = 1 at ' +
+      'the risk level asked for; x: net results of the n closed trades on account equity at entry; y: `return_pct` of the ' +
+      'closed trades. Risk-free rate 0, ' +
+      'sample deviation (n - 1), 365 days and 52 weeks a year. The ratios and the trades ignore the risk level, which ' +
+      'multiplies every return alike. Under water is below the peak by more than 1e-12 of it; losses up to 1e-12 are ' +
+      'none. Without trades `win_rate_pct` is 0, with a reason. A rescale is arithmetic and no replay: ' +
+      '`leverage_max` is the largest entry leverage × risk level / base risk, and from `refused_above_risk_pct` = base ' +
+      'risk × leverage cap / largest entry leverage on (of a module at its decisions, refused ones included) the ' +
+      'engine would have refused entries.',
   })
-    .meta(
-      convention(
-        'r: daily returns at base risk, N of them; w: returns of complete ISO weeks; E: equity compounded from E_0 = 1 at ' +
-          'the risk level asked for; x: net results of the n closed trades on account equity at entry; y: `return_pct` of the ' +
-          'closed trades. Risk-free rate 0, ' +
-          'sample deviation (n - 1), 365 days and 52 weeks a year. The ratios and the trades ignore the risk level, which ' +
-          'multiplies every return alike. Under water is below the peak by more than 1e-12 of it; losses up to 1e-12 are ' +
-          'none. Without trades `win_rate_pct` is 0, with a reason. A rescale is arithmetic and no replay: ' +
-          '`leverage_max` is the largest entry leverage × risk level / base risk, and from `refused_above_risk_pct` = base ' +
-          'risk × leverage cap / largest entry leverage on (of a module at its decisions, refused ones included) the ' +
-          'engine would have refused entries.',
-      ),
-    )
-    .meta({ id: 'Stats' })
