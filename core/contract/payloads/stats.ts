@@ -60,38 +60,35 @@ const tradeGroup = () =>
     wins: count('Trades with a gain.', 'n(x > 0)'),
     losses: count('Trades with a loss.', 'n(x < 0)'),
     breakeven: count('Trades of exactly 0.', 'n(x = 0)'),
-    expectancy_pct: onEquity(pct('Mean result.', '100 × mean(x)', TRADELESS)),
-    expectancy_r: onEquity(
-      ratioOrNull('Mean result in units of the base risk.', 'mean(x) / base risk', TRADELESS),
-    ),
-    median_trade_pct: onEquity(pct('Median result.', '100 × median(x)', TRADELESS)),
-    std_trade_pct: onEquity(pct('Sample standard deviation of the results.', '100 × sd(x)', UNTRADED)),
-    average_win_pct: onEquity(pct('Mean of the gains.', '100 × mean(x > 0)', WINLESS)),
-    average_loss_pct: onEquity(pct('Mean of the losses.', '100 × mean(x < 0)', LOSSLESS)),
-    payoff_ratio: onEquity(
-      ratioOrNull('Mean gain / |mean loss|.', 'mean(x > 0) / |mean(x < 0)|', [...WINLESS, 'no_losses']),
-    ),
-    best_trade_pct: onEquity(pct('Best result.', '100 × max(x)', TRADELESS)),
-    worst_trade_pct: onEquity(pct('Worst result.', '100 × min(x)', TRADELESS)),
-    largest_loss_r: onEquity(
-      ratioOrNull('Worst result in units of the base risk.', 'min(x) / base risk', LOSSLESS),
-    ),
+    ...noneRecomputable('leverage', {
+      expectancy_pct: pct('Mean result.', '100 × mean(x)', TRADELESS),
+      expectancy_r: ratioOrNull('Mean result in units of the base risk.', 'mean(x) / base risk', TRADELESS),
+      median_trade_pct: pct('Median result.', '100 × median(x)', TRADELESS),
+      std_trade_pct: pct('Sample standard deviation of the results.', '100 × sd(x)', UNTRADED),
+      average_win_pct: pct('Mean of the gains.', '100 × mean(x > 0)', WINLESS),
+      average_loss_pct: pct('Mean of the losses.', '100 × mean(x < 0)', LOSSLESS),
+      payoff_ratio: ratioOrNull('Mean gain / |mean loss|.', 'mean(x > 0) / |mean(x < 0)|', [
+        ...WINLESS,
+        'no_losses',
+      ]),
+      best_trade_pct: pct('Best result.', '100 × max(x)', TRADELESS),
+      worst_trade_pct: pct('Worst result.', '100 × min(x)', TRADELESS),
+      largest_loss_r: ratioOrNull('Worst result in units of the base risk.', 'min(x) / base risk', LOSSLESS),
+    }),
     max_consecutive_wins: count('Longest run of gains by exit time.', 'longest run of x > 0'),
     max_consecutive_losses: count('Longest run of losses by exit time.', 'longest run of x < 0'),
-    sqn: onEquity(
-      ratioOrNull(
+    ...noneRecomputable('leverage', {
+      sqn: ratioOrNull(
         'System quality number: square root of the count x mean / sample deviation of the results.',
         '√n × mean(x) / sd(x)',
         [...UNTRADED, 'zero_variance'],
       ),
-    ),
-    kelly_fraction: onEquity(
-      ratioOrNull(
+      kelly_fraction: ratioOrNull(
         'Win rate - (1 - win rate) / payoff ratio: fraction of equity if a loss is one R.',
         'p - (1 - p) / payoff ratio, p = n(x > 0) / n',
         [...WINLESS, 'no_losses', 'too_few_points'],
       ),
-    ),
+    }),
     average_holding_hours: hours('Mean time from entry to exit.', 'mean(exit - entry)', TRADELESS),
     median_holding_hours: hours('Median time from entry to exit.', 'median(exit - entry)', TRADELESS),
     max_holding_hours: hours('Longest time from entry to exit.', 'max(exit - entry)', TRADELESS),
