@@ -17,17 +17,6 @@ import {
 
 const DRY = ['too_few_points', 'no_drawdown', 'ruin'] as const
 
-const worst = () =>
-  recordsOrNull('The five deepest drawdowns.', {
-    peak_t: isoDate('Day of the peak; it may be the day before the first.'),
-    trough_t: isoDate('Day of the lowest equity.'),
-    recovery_t: isoDate('Day on which the peak was reached again, null while it was not.').nullable(),
-    depth_pct: number('Fall from the peak to the trough. Percent.'),
-    days_to_trough: whole('From peak to trough.'),
-    days_to_recovery: wholeOrNull('From trough to recovery.'),
-    underwater_days: whole('Days strictly below the peak.'),
-  })
-
 const worstWindow = (length: number) =>
   pct(`Worst return of ${length} consecutive days.`, `100 × min(E_i / E_(i-${length}) - 1)`, TOO_FEW)
 
@@ -40,7 +29,15 @@ const shareWithGain = (of: string, value: string, count: string) =>
 
 export const drawdowns = () =>
   record('Falls of the equity from its peaks; the opening equity is a peak.', {
-    worst: worst(),
+    worst: recordsOrNull('The five deepest drawdowns.', {
+      peak_t: isoDate('Day of the peak; it may be the day before the first.'),
+      trough_t: isoDate('Day of the lowest equity.'),
+      recovery_t: isoDate('Day on which the peak was reached again, null while it was not.').nullable(),
+      depth_pct: number('Fall from the peak to the trough. Percent.'),
+      days_to_trough: whole('From peak to trough.'),
+      days_to_recovery: wholeOrNull('From trough to recovery.'),
+      underwater_days: whole('Days strictly below the peak.'),
+    }),
     count: countOrNull('Drawdowns, however shallow.', 'number of episodes'),
     lasting_count: countOrNull(
       'Drawdowns of two days or more: those that the averages are taken over.',
