@@ -34,7 +34,7 @@ import {
   undefinedReasons,
   WINLESS,
 } from './figure-rule.ts'
-import { leverage } from './strategy.ts'
+import { ofLeverage } from './strategy.ts'
 
 const PROFIT_FACTOR = 'sum(x > 0) / |sum(x < 0)|'
 const PROFIT_FACTOR_NOTIONAL = 'sum(y > 0) / |sum(y < 0)|'
@@ -335,7 +335,7 @@ export const statsData = () =>
     end: isoDate('Last day of the series.').nullable(),
     ruined: flag('True when the risk level takes the whole equity.'),
     ruin_t: isoDate('The day of ruin.').nullable(),
-    leverage_max: leverage(
+    leverage_max: ofLeverage(
       'Largest entry leverage, notional / equity, that the risk level implies; null where none is known.',
     ),
     refused_above_risk_pct: onEquity(
