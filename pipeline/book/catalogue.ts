@@ -34,8 +34,11 @@ const address = z.url({ protocol: /^https?$/ }).max(MAX_LONG_TEXT_CHARS)
 const WEB_ADDRESS = 'an http or https URL'
 const LICENCE_ID = 'the id of a licence, such as CC-BY-4.0'
 
-export const timeframe = (description: string) =>
-  field(z.enum(TIMEFRAMES), description, `one of ${TIMEFRAMES.join(', ')}`)
+export const oneOf = <const Word extends string>(description: string, words: readonly Word[]) =>
+  field(z.enum(words), description, `one of ${words.join(', ')}`)
+
+export const basisPoints = (description: string) =>
+  field(z.number().min(0).max(1000), description, 'a number of basis points from 0 to 1000 (5 = 0.05 %)')
 
 const isDay = (text: string) => parseIsoDate(text) !== null
 const isoDay = field(z.string().refine(isDay), 'A UTC day, inclusive.', 'a date as YYYY-MM-DD')
@@ -118,11 +121,9 @@ export const settingsShape = {
   ),
   ccy: text('Currency of the account and of every amount.', 16).default('USDT'),
   denomination: text('The settlement currency, described.').default('USDT, linear perpetual'),
-  commission_bps_per_side: field(
-    z.number().min(0).max(1000).default(5),
+  commission_bps_per_side: basisPoints(
     'Fee of each fill in basis points of its notional: 5 = 0.05 %.',
-    'a number of basis points from 0 to 1000 (5 = 0.05 %)',
-  ),
+  ).default(5),
   slippage_ticks: field(
     z.number().min(0).max(100_000).default(2),
     'Slippage of each fill in ticks, always against the account.',
@@ -150,8 +151,9 @@ export const settingsShape = {
       'which most trades match.',
     'a time zone of the IANA database, such as America/New_York',
   ),
-  mark: timeframe(
+  mark: oneOf(
     'Timeframe of the bars whose closes mark a ledger. A module is marked on the bars it is replayed on.',
+    TIMEFRAMES,
   ).default('1d'),
 }
 
@@ -204,17 +206,16 @@ export const strategyShape = (maxRisk: number) => ({
     'Fraction of equity lost when the stop of a trade is hit: 0.02 = 2 %.',
     `a number above 0 and at most ${maxRisk} (a fraction: 0.02 = 2 % of equity)`,
   ),
-  source: field(
-    z.enum(['module', 'ledger', 'returns']),
+  source: oneOf(
     'strategies/<id>.ts to replay, ledgers/<id>.csv made elsewhere, or returns/<id>.csv as reported.',
-    'one of module, ledger, returns',
+    ['module', 'ledger', 'returns'],
   ),
   engine: orNull(
     text(
       'What made the history. A module is replayed by the engine of the service; a ledger and returns must state it.',
     ),
   ),
-  timeframe: orNull(timeframe('Timeframe of the bars that a module is replayed on.')),
+  timeframe: orNull(oneOf('Timeframe of the bars that a module is replayed on.', TIMEFRAMES)),
   inception: field(
     orNull(date),
     'First published day. Without it: the first complete day of the data.',

@@ -3,7 +3,7 @@ import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import type { Tier } from '#core/program/program.ts'
 import type { BarsFile, BarsKey, BookProgram } from './book.ts'
-import { INSTRUMENT_FORM, INSTRUMENT_PATTERN, tvStatus } from './catalogue.ts'
+import { basisPoints, INSTRUMENT_FORM, INSTRUMENT_PATTERN, oneOf, tvStatus } from './catalogue.ts'
 import { EARLIEST_MS, LATEST_MS } from './cell.ts'
 import { between, date, type Fault, field, got, orNull, soundFields } from './field.ts'
 import { explainMissing, type Folder, tableNames } from './folder.ts'
@@ -39,9 +39,6 @@ const [FIRST_DAY, END_DAY] = [toEpochDay(EARLIEST_MS), toEpochDay(LATEST_MS)]
 
 const day = (description: string) =>
   field(date.pipe(z.int().min(FIRST_DAY).lt(END_DAY)), description, 'a date from 1980 to 2099 as YYYY-MM-DD')
-
-const basisPoints = (description: string) =>
-  field(z.number().min(0).max(1000), description, 'a number of basis points from 0 to 1000 (5 = 0.05 %)')
 
 const explainBackward = (from: number, to: number): string =>
   `expected a day on or after ${toIsoDate(from)}, got ${toIsoDate(to)}`
@@ -188,11 +185,7 @@ const programSchema = (ids: readonly string[]) =>
         'Spot market; also the name of its folder under bars/.',
         INSTRUMENT_FORM,
       ),
-      timeframe: field(
-        z.enum(PROGRAM_TIMEFRAMES).default('1d'),
-        'Timeframe of the bars that the program buys on.',
-        `one of ${PROGRAM_TIMEFRAMES.join(', ')}`,
-      ),
+      timeframe: oneOf('Timeframe of the bars that the program buys on.', PROGRAM_TIMEFRAMES).default('1d'),
       window: field(window, 'The planned window.', 'a map with from and to'),
       tiers: field(
         tiers.default(DEFAULT_TIERS),
