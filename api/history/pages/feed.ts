@@ -2,27 +2,18 @@
 // https://www.jsonfeed.org/version/1.1).
 import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
-import type { DatasetRecord } from '#core/dataset/snapshot.ts'
+import type { DatasetRecord, Snapshot } from '#core/dataset/snapshot.ts'
 import { escapeText } from '#pages/charts/svg.ts'
 import { fileKey } from '#pages/page-routes.ts'
 import { changesOf } from '#pages/versions.ts'
-import { assertServed, createTexts, type Handler } from '../exchange.ts'
 
 /** The newest; a reader that stays away longer finds the others in the list of versions. */
 const MOST_ENTRIES = 50
 
-export function createFeedHandler(format: 'atom+xml' | 'feed+json'): Handler {
-  const write = format === 'atom+xml' ? atomFeed : jsonFeed
-  return createTexts(
-    (c, parts) => write(assertServed(c, parts).snapshot.dataset, parts.settings.publicBaseUrl),
-    `application/${format}; charset=utf-8`,
-  )
-}
-
 const SUBTITLE = 'Versions, new strategies and restatements'
 
 /** `base` is the address of the service, without a slash at the end. */
-const atomFeed = (dataset: DatasetRecord, base: string): string =>
+export const atomFeed = ({ dataset }: Snapshot, base: string): string =>
   `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${escapeText(`${base}/feed.atom`)}</id>
@@ -44,7 +35,7 @@ const atomEntry = ({ address, title, updated, text }: Entry): string => `<entry>
 </entry>
 `
 
-const jsonFeed = (dataset: DatasetRecord, base: string): string =>
+export const jsonFeed = ({ dataset }: Snapshot, base: string): string =>
   JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',
     title: dataset.name,
