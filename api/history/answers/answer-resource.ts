@@ -89,9 +89,8 @@ export async function readPublished(
   { published }: HistoryParts,
   artifact: Artifact | undefined,
 ) {
-  const answer =
-    artifact === undefined ? null : await published.read(artifact, c.req.header('accept-encoding'))
-  if (artifact === undefined || answer === null) return null
+  const answer = artifact && (await published.read(artifact, c.req.header('accept-encoding')))
+  if (artifact === undefined || answer == null) return null
   c.set('kind', 'static')
   return { answer, path: artifact.url }
 }

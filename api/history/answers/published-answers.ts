@@ -51,7 +51,7 @@ export function createPublishedAnswers(
   return {
     use: () => use,
     /** The answer in the best coding the client accepts; null if the file is missing, damaged or cannot be read. */
-    async read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null> {
+    async read(artifact: Artifact, acceptEncoding: string | undefined): Promise<ReadyAnswer | null> {
       const { file, coding, key } = chooseFile(artifact, acceptEncoding)
       const known = find(key)
       if (known !== undefined) return known
@@ -71,7 +71,7 @@ export function createPublishedAnswers(
   }
 }
 
-function chooseFile(artifact: Artifact, acceptEncoding: string | null | undefined) {
+function chooseFile(artifact: Artifact, acceptEncoding: string | undefined) {
   const wanted = negotiateCoding(acceptEncoding, TWIN_CODINGS)
   const twin = wanted === 'identity' ? undefined : artifact.encodings[wanted]
   const coding = twin === undefined ? 'identity' : wanted // a binary format has no twins
