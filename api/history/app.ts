@@ -18,9 +18,7 @@ import {
 } from './exchange.ts'
 import { createFamilyHandler, createFileHandler } from './files/stored-files.ts'
 import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
-import { robotsText, sitemap } from './pages/crawlers.ts'
 import { createDocsHandler, DOCS_PATTERN } from './pages/docs.ts'
-import { atomFeed, jsonFeed } from './pages/feed.ts'
 import {
   answerFile,
   createPageHandler,
@@ -29,6 +27,7 @@ import {
   isPinnedFile,
   refuse,
 } from './pages/pages.ts'
+import { atomFeed, jsonFeed, robotsText, sitemap } from './pages/site-texts.ts'
 import { historyDocument, toLlmsText } from './routes.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
@@ -103,10 +102,11 @@ function reportAnswer(c: Exchange, answered: ServiceAnswered, { onAnswered }: Hi
   const line = { request_id, method, route, kind: kindOf(c, status), version, status }
   const sent = c.get('sent')
   if (sent === undefined) onAnswered({ ...line, ms, bytes })
-  else void sent.then(({ bytes, isWhole }) => onAnswered({ ...line, ...(isWhole ? {} : CUT), ms, bytes }))
+  else
+    void sent.then(({ bytes, isWhole }) =>
+      onAnswered({ ...line, kind: isWhole ? line.kind : 'cut', ms, bytes }),
+    )
 }
-
-const CUT = { kind: 'cut' } as const
 
 function kindOf(c: Exchange, status: number): AnswerKind {
   if (status >= 400) return 'refused'
