@@ -79,10 +79,8 @@ function chooseFile(artifact: Artifact, acceptEncoding: string | undefined) {
   return { file: twin ?? artifact, coding, key }
 }
 
-type Found = { readonly bytes: Uint8Array } | { readonly unfit: string }
-
 /** The bytes as published, or why there are none. An outage of the store must not stop answers that can be computed. */
-async function readWhole(store: ObjectStore, key: string, digest: string): Promise<Found> {
+async function readWhole(store: ObjectStore, key: string, digest: string) {
   try {
     const bytes = await store.read(key)
     if (bytes === null) return { unfit: `${store.url}/${key} is missing` }
