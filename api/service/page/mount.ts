@@ -110,10 +110,7 @@ export function createPage<K extends PageKind, R extends PageRoute<K>, S extends
       return perform(sent, given, c, own, session).catch((error: unknown) => {
         const refusal = toRefusal(c, error)
         const { byName, says } = problemsOf(refusal, [...sent.variables, ...sent.fields])
-        return refuse(c, refusal, {
-          says,
-          ...forms.filledAgain(session, sent, variables, given, byName),
-        })
+        return refuse(c, refusal, { says, ...forms.filledAgain(session, sent, variables, given, byName) })
       })
     })
   }
