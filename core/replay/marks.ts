@@ -1,7 +1,7 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
 import { type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
-import { createDailyCloses, type DailyCloses, inceptionOf, toDailyMarks } from './daily.ts'
+import { createDailyGrowth, type DailyGrowth, inceptionOf, toDailyMarks } from './daily.ts'
 import { byEntry, cutTrade, endOf } from './ledger.ts'
 import { chargesOf, paidUpTo, type ResolvedTrade, resolveTrade, type TradeTerms } from './resolve-trade.ts'
 import { type Costs, signOf, type Trade } from './trade.ts'
@@ -47,10 +47,10 @@ export function markLedger(input: LedgerInput) {
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
   const account = openAccount(ledger, terms)
-  const closes = createDailyCloses(bars)
-  const ruinedOn = markBars(account, bars, closes)
+  const days = createDailyGrowth(bars)
+  const ruinedOn = markBars(account, bars, days)
   return {
-    ...toDailyMarks(closes, from),
+    ...toDailyMarks(days, from),
     /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
     trades: account.taken,
     ruined_on: ruinedOn,
@@ -85,12 +85,11 @@ function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): Re
 }
 
 // Fills the days, and returns the day of the ruin.
-function markBars(account: Account, bars: Bars, { first, equity: equities, growth }: DailyCloses) {
+function markBars(account: Account, bars: Bars, { first, growth }: DailyGrowth) {
   let ruinedOn: EpochDay | null = null
   for (let i = 0; i < bars.t.length; i++) {
     const day = toEpochDay(bars.t[i]!)
     const equity = ruinedOn === null ? Math.max(closeBar(account, bars, i, day), 0) : 0
-    equities[day - first] = account.unit * equity
     if (isLastOfDay(bars, i, day)) growth[day - first] = closeDay(account, equity)
     if (ruinedOn === null && equity === 0) {
       ruin(account, bars.c[i]!, bars.t[i]!)

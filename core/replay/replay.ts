@@ -1,7 +1,6 @@
 import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
 import { type Bars, barAt, type Funding } from './bars.ts'
-import { createDailyCloses, type DailyCloses, type DailyMarks, inceptionOf, toDailyMarks } from './daily.ts'
-import { digestJson } from './digest.ts'
+import { createDailyGrowth, type DailyGrowth, type DailyMarks, inceptionOf, toDailyMarks } from './daily.ts'
 import { createEngine, type Engine, initialState } from './engine.ts'
 import type { StepEvent } from './events.ts'
 import { openTrade } from './ledger.ts'
@@ -27,8 +26,6 @@ export type Replay<State> = DailyMarks & {
   /** In order of entry; an open one is last, without an exit. */
   readonly trades: Trade[]
   readonly state: EngineState<State>
-  /** The digest of the final state: the same for the nightly replay and the live runner at the same bar. */
-  readonly state_hash: string
 }
 
 /** Often enough for a watchdog of seconds and cheap: some milliseconds of work are between two calls. */
@@ -44,10 +41,10 @@ export const PROGRESS_BARS = 4096
  */
 export function replay<State>(input: ReplayInput<State>): Replay<State> {
   const { engine, state, from } = startReplay(input)
-  const closes = createDailyCloses(input.bars)
-  const trades = stepAll(input, engine, state, closes)
+  const days = createDailyGrowth(input.bars)
+  const trades = stepAll(input, engine, state, days)
   if (state.open !== null) trades.push(openTrade(state.open))
-  return { trades, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
+  return { trades, ...toDailyMarks(days, from), state }
 }
 
 /**
@@ -74,7 +71,7 @@ function stepAll<State>(
   { bars, onEvent, onProgress }: ReplayInput<State>,
   engine: Engine<State>,
   state: EngineState<State>,
-  { first, equity, growth }: DailyCloses,
+  { first, growth }: DailyGrowth,
 ): Trade[] {
   const trades: Trade[] = []
   const count = bars.t.length
@@ -90,7 +87,6 @@ function stepAll<State>(
       }
       onEvent?.(event)
     }
-    equity[day] = state.unit * state.equity
     growth[day] = opening === 0 ? 1 : grown * (state.equity / opening)
     if ((i + 1) % PROGRESS_BARS === 0) onProgress?.(i + 1)
   }

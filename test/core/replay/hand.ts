@@ -1,6 +1,7 @@
 // Bars, costs and strategies written by hand, so that every expected number can be worked out beside the test.
 import { expect } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
 import { type Bars, type Funding, toBars } from '#core/replay/bars.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import { type LedgerInput, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
@@ -100,6 +101,11 @@ export const mark = (trades: readonly Trade[], { bars, ...rest }: Ledger): Ledge
     ...{ id: 'alder', trades, bars: handBars(bars), funding: null, costs: FREE, baseRisk: 0.02 },
     ...rest,
   })
+
+/** The equity at the close of each day, from 1 on the day before the first. */
+export const equityOf = ({ daily }: Pick<Replay<unknown>, 'daily'>): number[] => [
+  ...equityCurve(daily.values),
+]
 
 /** The one trade there is. */
 export function only(trades: readonly Trade[]): Trade {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Bars, barAt, sliceBars } from '#core/replay/bars.ts'
-import { digestJson, digestText } from '#core/replay/digest.ts'
+import { digestText } from '#core/replay/digest.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import {
   addNoise,
@@ -149,5 +149,5 @@ test('a digest has the published values of FNV-1a', () => {
 })
 
 test('a digest depends on the last bit of a number', () => {
-  expect(digestJson([0.1 + 0.2])).not.toBe(digestJson([0.3]))
+  expect(digestText(JSON.stringify([0.1 + 0.2]))).not.toBe(digestText(JSON.stringify([0.3])))
 })

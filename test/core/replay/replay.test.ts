@@ -110,7 +110,7 @@ test('the strategy is shown the bars before the inception, so its state does not
   const bars = handBars([...flatDay(100), ...flatDay(100)])
   const input = { strategy: counting, bars, funding: null, costs: FREE }
   expect(replay({ ...input, from: DAY_0 + 1 }).state.strategy).toEqual({ seen: 12 })
-  expect(replay({ ...input, from: DAY_0 + 1 }).state_hash).toBe(replay(input).state_hash)
+  expect(replay({ ...input, from: DAY_0 + 1 }).state).toEqual(replay(input).state)
 })
 
 test('an inception that is no day of the bars is refused', () => {
