@@ -5,8 +5,8 @@ import { describePlainJsonFault, type EngineState } from './state.ts'
 import { type Bar, MODULE_VERSION, type Strategy } from './strategy.ts'
 import { type Costs, commissionRate, slippagePrice } from './trade.ts'
 
-type EngineInput<State> = {
-  readonly strategy: Strategy<State>
+type EngineInput = {
+  readonly strategy: Strategy
   readonly costs: Costs
   /** Null: the instrument has no funding. */
   readonly funding: Funding | null
@@ -15,7 +15,7 @@ type EngineInput<State> = {
 }
 
 /** The constants of all steps: the rules and the costs. Made by `createEngine`. */
-export type Engine<State> = EngineInput<State> & {
+export type Engine = EngineInput & {
   /** Commission of one side, a fraction of notional. */
   readonly feeRate: number
   /** Slippage of one fill, quote currency. */
@@ -25,16 +25,16 @@ export type Engine<State> = EngineInput<State> & {
 }
 
 /** The step over one bar: the argument of every part of it. */
-export type Turn<State> = {
-  readonly engine: Engine<State>
-  readonly state: EngineState<State>
+export type Turn = {
+  readonly engine: Engine
+  readonly state: EngineState
   readonly bar: Bar
   /** Its events so far, in order. */
   readonly events: StepEvent[]
 }
 
 /** An engine for one strategy. Throws if its parameters are invalid. */
-export function createEngine<State>(input: EngineInput<State>): Engine<State> {
+export function createEngine(input: EngineInput): Engine {
   assertStrategy(`strategy ${input.strategy.id}`, input.strategy)
   return {
     ...input,
@@ -45,7 +45,7 @@ export function createEngine<State>(input: EngineInput<State>): Engine<State> {
 }
 
 /** The state before the first bar. Throws if `init()` returns a value that JSON cannot represent. */
-export function initialState<State>({ strategy }: Engine<State>): EngineState<State> {
+export function initialState({ strategy }: Engine): EngineState {
   const own = strategy.init()
   const fault = describePlainJsonFault(own)
   if (fault !== null) {
@@ -73,7 +73,7 @@ export function initialState<State>({ strategy }: Engine<State>): EngineState<St
   }
 }
 
-function assertStrategy(subject: string, strategy: Strategy<unknown>): void {
+function assertStrategy(subject: string, strategy: Strategy): void {
   const { baseRisk, warmupBars, memoryBars, timeframeMs } = strategy
   const version: unknown = strategy.version
   if (typeof version !== 'string' || !MODULE_VERSION.test(version)) {

@@ -9,8 +9,8 @@ import { step } from './step.ts'
 import type { Strategy } from './strategy.ts'
 import type { Costs, Trade } from './trade.ts'
 
-export type ReplayInput<State> = {
-  readonly strategy: Strategy<State>
+export type ReplayInput = {
+  readonly strategy: Strategy
   /** They must end with a complete day: the last day is marked at the last bar in any case. */
   readonly bars: Bars
   readonly funding: Funding | null
@@ -22,10 +22,10 @@ export type ReplayInput<State> = {
   readonly onEvent?: (event: StepEvent) => void
 }
 
-export type Replay<State> = DailyMarks & {
+export type Replay = DailyMarks & {
   /** In order of entry; an open one is last, without an exit. */
   readonly trades: Trade[]
-  readonly state: EngineState<State>
+  readonly state: EngineState
 }
 
 /** Often enough for a watchdog of seconds and cheap: some milliseconds of work are between two calls. */
@@ -39,7 +39,7 @@ export const PROGRESS_BARS = 4096
  * flat and its equity is 1 until then. Throws on invalid bars, costs, funding or decisions. O(bars + funding
  * events), some 0.2 us a bar beside the strategy's own work.
  */
-export function replay<State>(input: ReplayInput<State>): Replay<State> {
+export function replay(input: ReplayInput): Replay {
   const { engine, state, from } = startReplay(input)
   const days = createDailyGrowth(input.bars)
   const trades = stepAll(input, engine, state, days)
@@ -50,7 +50,7 @@ export function replay<State>(input: ReplayInput<State>): Replay<State> {
 /**
  * The engine and the state with which a replay begins, for callers that step. Throws as `replay` does.
  */
-export function startReplay<State>({ strategy, bars, funding, costs, ...input }: ReplayInput<State>) {
+export function startReplay({ strategy, bars, funding, costs, ...input }: ReplayInput) {
   const subject = `strategy ${strategy.id}`
   if (strategy.timeframeMs !== bars.timeframeMs) {
     throw new Error(
@@ -67,10 +67,10 @@ export function startReplay<State>({ strategy, bars, funding, costs, ...input }:
  * Fills the days and returns the closed trades. The growth of a day is made of the values of its trades alone, so a
  * correction of older bars that changes none of them leaves it as it is, to the last bit.
  */
-function stepAll<State>(
-  { bars, onEvent, onProgress }: ReplayInput<State>,
-  engine: Engine<State>,
-  state: EngineState<State>,
+function stepAll(
+  { bars, onEvent, onProgress }: ReplayInput,
+  engine: Engine,
+  state: EngineState,
   { first, growth }: DailyGrowth,
 ): Trade[] {
   const trades: Trade[] = []

@@ -136,7 +136,7 @@ export const ledgerInput = <Row extends Trade>(
   allowOverlap: entry.allow_overlap,
 })
 
-function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] {
+function disagreement(replayed: Replay, marked: LedgerMarks): string[] {
   const { agree, worst_day, worst_difference } = compareMarks(replayed.daily, marked.daily)
   if (agree) return []
   const day = worst_day === null ? 'no day' : toIsoDate(worst_day)
@@ -155,7 +155,7 @@ const MAX_UNFUNDED_SHARE = 0.01
 
 const moduleNotices = (
   { id, instrument }: StrategyEntry,
-  { dead, entries_refused, decisions_ignored }: Replay<unknown>['state'],
+  { dead, entries_refused, decisions_ignored }: Replay['state'],
   unfunded: number,
 ): string[] =>
   noticesOf(

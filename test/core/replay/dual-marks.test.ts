@@ -12,7 +12,7 @@ import { DAY_0, equityOf, HOUR_MS } from './hand.ts'
 import { REFERENCE } from './strategies.ts'
 import { syntheticBars } from './synthetic-bars.ts'
 
-const marksOf = (input: ReplayInput<unknown>, { trades }: Replay<unknown>) =>
+const marksOf = (input: ReplayInput, { trades }: Replay) =>
   markLedger({ ...input, id: input.strategy.id, trades, baseRisk: input.strategy.baseRisk })
 
 test('the marks of the engine and those of the ledger agree on any bars, costs, funding and strategy, ruins and outages included', () => {

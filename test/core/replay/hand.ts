@@ -67,13 +67,13 @@ export const scripted = (
   ...overrides,
 })
 
-export type Script = Partial<Omit<ReplayInput<unknown>, 'bars'>> & {
+export type Script = Partial<Omit<ReplayInput, 'bars'>> & {
   readonly bars: readonly (Ohlc | null)[]
   readonly decisions?: Readonly<Record<number, unknown>>
 }
 
 /** Replays a script, without costs and funding unless it has some. */
-export const run = ({ bars, decisions = {}, ...rest }: Script): Recording<unknown> =>
+export const run = ({ bars, decisions = {}, ...rest }: Script): Recording =>
   record({ strategy: scripted(decisions), bars: handBars(bars), funding: null, costs: FREE, ...rest })
 
 /** A closed long from 100 at slot 1 to 110 at slot 3, of which a test changes what it is about. */
@@ -103,9 +103,7 @@ export const mark = (trades: readonly Trade[], { bars, ...rest }: Ledger): Ledge
   })
 
 /** The equity at the close of each day, from 1 on the day before the first. */
-export const equityOf = ({ daily }: Pick<Replay<unknown>, 'daily'>): number[] => [
-  ...equityCurve(daily.values),
-]
+export const equityOf = ({ daily }: Pick<Replay, 'daily'>): number[] => [...equityCurve(daily.values)]
 
 /** The one trade there is. */
 export function only(trades: readonly Trade[]): Trade {
@@ -116,9 +114,9 @@ export function only(trades: readonly Trade[]): Trade {
 export const kinds = (events: readonly StepEvent[]): string[] => events.map(({ kind }) => kind)
 
 /** A replay with everything that happened in it, in order. */
-export type Recording<State> = { readonly result: Replay<State>; readonly events: StepEvent[] }
+export type Recording = { readonly result: Replay; readonly events: StepEvent[] }
 
-export function record<State>(input: ReplayInput<State>): Recording<State> {
+export function record(input: ReplayInput): Recording {
   const events: StepEvent[] = []
   const result = replay({ ...input, onEvent: event => events.push(event) })
   return { result, events }

@@ -20,7 +20,7 @@ import { realBars } from './real-bars.ts'
 import { REFERENCE } from './strategies.ts'
 import { syntheticBars } from './synthetic-bars.ts'
 
-const inputOn = (bars: Bars, strategy: Strategy<unknown>): ReplayInput<unknown> => ({
+const inputOn = (bars: Bars, strategy: Strategy<unknown>): ReplayInput => ({
   strategy,
   bars,
   funding: handFunding([slot(900), 1e-4], [slot(1800) + HOUR_MS, -2e-4]),
@@ -28,7 +28,7 @@ const inputOn = (bars: Bars, strategy: Strategy<unknown>): ReplayInput<unknown> 
 })
 
 /** The events and the last state of a run whose state goes through JSON every `every` bars. */
-function runSaved(input: ReplayInput<unknown>, every: number) {
+function runSaved(input: ReplayInput, every: number) {
   const started = startReplay(input)
   let { state } = started
   const events: StepEvent[] = []
