@@ -1,6 +1,6 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
-import { type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
+import { type Bars, endOfBars, type Funding, isLastOfDay } from './bars.ts'
 import { createDailyGrowth, type DailyGrowth, inceptionOf, toDailyMarks } from './daily.ts'
 import { byEntry, cutTrade, endOf } from './ledger.ts'
 import { chargesOf, paidUpTo, type ResolvedTrade, resolveTrade, type TradeTerms } from './resolve-trade.ts'
@@ -12,6 +12,7 @@ export type LedgerInput = {
   readonly trades: readonly Trade[]
   /** They must end with a complete day. Trades that exit later are open; later entries are dropped. */
   readonly bars: Bars
+  /** Null: the instrument has no funding. */
   readonly funding: Funding | null
   readonly costs: Costs
   readonly baseRisk: number
@@ -38,8 +39,8 @@ export type LedgerMarks = ReturnType<typeof markLedger>
  * equity is 0 or below at any bar's close (or nothing is left for an entry), the account is ruined as in the
  * engine: open trades are liquidated, equity stays 0, later returns are 0, later trades are dropped.
  *
- * Throws on trades before the first bar, and on those of which nothing gives the size; the reader of ledgers has checked the
- * rest. O(bars + trades log trades).
+ * Throws on trades of which nothing gives the size; the reader of ledgers and the audit have checked the rest. O(bars +
+ * trades log trades).
  */
 export function markLedger(input: LedgerInput) {
   const { bars } = input
@@ -59,10 +60,6 @@ export function markLedger(input: LedgerInput) {
   }
 }
 
-function refuse(id: string, index: number, why: string): never {
-  throw new Error(`strategy ${id}: trade ${index} of the ledger ${why}`)
-}
-
 const toTerms = ({ bars, funding, costs, baseRisk }: LedgerInput): TradeTerms => ({
   ...chargesOf(bars, costs, funding),
   baseRisk,
@@ -74,12 +71,9 @@ function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): Re
   for (const i of byEntry(trades)) {
     const trade = cutTrade(trades[i]!, endOfBars(bars))
     if (trade === null) break // in order of entry: none of the rest has entered either
-    if (trade.entry_time < bars.t[0]!) {
-      const [entry, first] = [trade.entry_time, bars.t[0]!].map(describeInstant)
-      refuse(id, i, `enters at ${entry}, before the first bar at ${first}: provide the bars since its entry`)
-    }
     const resolved = resolveTrade(trade, terms)
-    ledger.push(typeof resolved === 'string' ? refuse(id, i, resolved) : resolved)
+    if (typeof resolved === 'string') throw new Error(`strategy ${id}: trade ${i} of the ledger ${resolved}`)
+    ledger.push(resolved)
   }
   return ledger
 }

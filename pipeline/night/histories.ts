@@ -101,7 +101,7 @@ function moduleHistory(task: BarsTask, run: ModuleRun): History | Refused {
   // The second computation, of ledger, closes and funding alone.
   const input = ledgerInput(task, replayed.trades)
   const marked = markLedger({ ...input, from: replayed.daily.first })
-  const own = auditLedger({ ...input, resultTolerance: 0, allowOverlap: false })
+  const own = auditLedger({ ...input, resultTolerance: 0 })
   const problems = [
     ...own.map(({ message }) => `the engine's own ledger: ${message}`),
     ...disagreement(replayed, marked),
@@ -133,7 +133,6 @@ export const ledgerInput = <Row extends Trade>(
   ...{ id: entry.id, trades, bars, funding, costs: entry },
   baseRisk: entry.base_risk_pct,
   resultTolerance: toleranceOf(entry),
-  allowOverlap: entry.allow_overlap,
 })
 
 function disagreement(replayed: Replay, marked: LedgerMarks): string[] {

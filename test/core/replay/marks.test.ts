@@ -202,7 +202,6 @@ test('a trade that is dropped changes no bit of the return of a day on which it 
 })
 
 test.each([
-  ['an entry before the first bar', { entry_time: slot(-1) }, 'before the first bar at 2020-01-01T00:00:00Z'],
   ['none of leverage, stop and account return', {}, 'has neither leverage, stop nor account_return'],
   [
     'a stop from which no leverage follows',
