@@ -1,4 +1,4 @@
-import { describeInstant, type Funding, lastAtOrBefore } from './bars.ts'
+import { describeBarFault, describeInstant, type Funding, lastAtOrBefore } from './bars.ts'
 import type { Engine, Turn } from './engine.ts'
 import type { StepEvent } from './events.ts'
 import { openTrade } from './ledger.ts'
@@ -35,32 +35,17 @@ export function step(engine: Engine, state: EngineState, bar: Bar): readonly Ste
 }
 
 /**
- * Step 0: throws unless the bar is later than the last one, on the grid of the timeframe, and possible: `0 <
- * l <= min(o, c) <= max(o, c) <= h`, all finite. A bad bar stops the run, because skipping it would change
- * every later decision. A gap, a time without bars, is allowed.
+ * Step 0: throws unless the bar is later than the last one, on the grid of the timeframe, and possible. A bad bar stops
+ * the run, because skipping it would change every later decision. A gap, a time without bars, is allowed.
  */
-function checkBar(turn: Turn): void {
-  const { engine, state, bar } = turn
-  const { t, o, h, l, c } = bar
-  if (state.bars > 0 && !(t > state.last_t)) {
-    refuse(turn, `must be later than the last bar, ${describeInstant(state.last_t)}: sort the bars`)
-  }
-  if (t % engine.strategy.timeframeMs !== 0) {
-    refuse(
-      turn,
-      `must open on a multiple of the timeframe, ${engine.strategy.timeframeMs} ms: correct the bars`,
-    )
-  }
-  if (!(l > 0 && l <= o && l <= c && o <= h && c <= h && h < Number.POSITIVE_INFINITY)) {
-    refuse(
-      turn,
-      `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}: correct the bars`,
-    )
-  }
-}
-
-function refuse({ engine, bar }: Turn, why: string): never {
-  throw new Error(`strategy ${engine.strategy.id}: the bar at ${describeInstant(bar.t)} ${why}`)
+function checkBar({ engine, state, bar }: Turn): void {
+  const { id, timeframeMs } = engine.strategy
+  const isLater = state.bars === 0 || bar.t > state.last_t
+  const fault = isLater
+    ? describeBarFault(bar, timeframeMs)
+    : `must be later than the last bar, ${describeInstant(state.last_t)}`
+  if (fault === null) return
+  throw new Error(`strategy ${id}: the bar at ${describeInstant(bar.t)} ${fault}: correct the bars`)
 }
 
 /**

@@ -23,7 +23,7 @@ test('a bar that opens later, on the grid and with a possible range is taken, af
 test.each([
   ['twice', { t: slot(1) }, 'later than the last bar'],
   ['before the last one', { t: slot(0) }, 'later than the last bar'],
-  ['off the grid', { t: slot(2) + HOUR_MS }, 'multiple of the timeframe, 14400000 ms'],
+  ['off the grid', { t: slot(2) + HOUR_MS }, 'multiple of 14400000 ms'],
   ['with a time that is none', { t: Number.NaN }, 'the bar at NaN ms'],
   ['with the open above the high', { t: slot(2), o: 111 }, '0 < low <= open, close <= high'],
   ['with the close below the low', { t: slot(2), c: 89 }, '0 < low <= open, close <= high'],
