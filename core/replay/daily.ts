@@ -1,6 +1,6 @@
-import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
+import { DAY_MS, type EpochDay, toEpochDay, toIsoInstant } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
-import { type Bars, describeInstant } from './bars.ts'
+import type { Bars } from './bars.ts'
 
 /** The daily returns of an account. */
 export type DailyMarks = {
@@ -31,26 +31,16 @@ export function toDailyMarks({ first, growth }: DailyGrowth, from: EpochDay): Da
 
 /**
  * The first day of a series over these bars: `from` or, if it is not given, the first that they cover from its midnight. Throws
- * unless there are bars from that day on, of which none straddles midnight, because a close is booked on the UTC day of its open.
- * `subject` names the strategy.
+ * unless there are bars from that day on. `subject` names the strategy.
  */
 export function inceptionOf(subject: string, bars: Bars, from: EpochDay | undefined): EpochDay {
-  const { t, timeframeMs } = bars
-  if (t.length === 0) throw new Error(`${subject}: there are no bars; provide at least one`)
-  if (!(timeframeMs > 0) || DAY_MS % timeframeMs !== 0) {
-    throw new Error(
-      `${subject}: a timeframe must divide the day (${DAY_MS} ms) so that no bar straddles midnight; ` +
-        `this one is ${timeframeMs} ms: provide bars of 1d or of a part of it`,
-    )
-  }
-  const [first, last] = [firstCompleteDay(bars), toEpochDay(t.at(-1)!)]
+  const [first, last] = [firstCompleteDay(bars), toEpochDay(bars.t.at(-1)!)]
   const day = from ?? first
-  if (Number.isInteger(day) && day >= first && day <= last) return day
+  if (day >= first && day <= last) return day
   throw new Error(
     `${subject}: the inception must be a day that the bars cover from its midnight, ${describeDay(first)} to ` +
       `${describeDay(last)}; it is ${describeDay(day)}: change the inception or provide more bars`,
   )
 }
 
-// An invalid epoch day (a fraction, NaN) must not cause another error here.
-const describeDay = (day: EpochDay): string => describeInstant(day * DAY_MS)
+const describeDay = (day: EpochDay): string => toIsoInstant(day * DAY_MS)

@@ -36,7 +36,7 @@ export const PROGRESS_BARS = 4096
  *
  * The strategy sees every bar from the first on, so its indicators are warm at the inception and do not
  * depend on it. Orders begin with the decision at the midnight that opens the inception day: the account is
- * flat and its equity is 1 until then. Throws on invalid bars, costs, funding or decisions. O(bars + funding
+ * flat and its equity is 1 until then. Throws on invalid bars and decisions. O(bars + funding
  * events), some 0.2 us a bar beside the strategy's own work.
  */
 export function replay(input: ReplayInput): Replay {
@@ -47,18 +47,9 @@ export function replay(input: ReplayInput): Replay {
   return { trades, ...toDailyMarks(days, from), state }
 }
 
-/**
- * The engine and the state with which a replay begins, for callers that step. Throws as `replay` does.
- */
+/** The engine and the state with which a replay begins, for callers that step. Throws as `replay` does. */
 export function startReplay({ strategy, bars, funding, costs, ...input }: ReplayInput) {
-  const subject = `strategy ${strategy.id}`
-  if (strategy.timeframeMs !== bars.timeframeMs) {
-    throw new Error(
-      `${subject}: the module expects bars of ${strategy.timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
-        'set the timeframe of the module in the catalogue',
-    )
-  }
-  const from = inceptionOf(subject, bars, input.from)
+  const from = inceptionOf(`strategy ${strategy.id}`, bars, input.from)
   const engine = createEngine({ strategy, costs, funding, ordersFromMs: from * DAY_MS })
   return { engine, state: initialState(engine), from }
 }
