@@ -33,7 +33,7 @@ export function toDailyMarks({ first, growth }: DailyGrowth, from: EpochDay): Da
  * The first day of a series over these bars: `from` or, if it is not given, the first that they cover from its midnight. Throws
  * unless there are bars from that day on. `subject` names the strategy.
  */
-export function inceptionOf(subject: string, bars: Bars, from: EpochDay | undefined): EpochDay {
+export function inceptionOf(subject: string, bars: Bars, from: EpochDay | null | undefined): EpochDay {
   const [first, last] = [firstCompleteDay(bars), toEpochDay(bars.t.at(-1)!)]
   const day = from ?? first
   if (day >= first && day <= last) return day

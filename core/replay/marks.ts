@@ -16,8 +16,8 @@ export type LedgerInput = {
   readonly funding: Funding | null
   readonly costs: Costs
   readonly baseRisk: number
-  /** The first day of the series. Default: the first day that the bars cover from midnight. */
-  readonly from?: EpochDay
+  /** The first day of the series. Default, and if null: the first day that the bars cover from midnight. */
+  readonly from?: EpochDay | null
 }
 
 export type LedgerMarks = ReturnType<typeof markLedger>
