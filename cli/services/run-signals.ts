@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { createSigner } from '#storage/signature.ts'
 import { readSigner } from '../build/guard-pointer.ts'
-import { ownRedisFolder, ownRedisOptions, passwordsIn } from '../outside/redis-url.ts'
+import { ownRedisFolder, passwordsIn, withSocket } from '../outside/redis-url.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
 import { readSecrets, type Secrets } from '../settings/generated-secrets.ts'
@@ -80,12 +80,8 @@ async function chooseRedis(
   if (redisUrl !== null) return { redisUrl, redisFolder, failed: new Promise<never>(() => {}) }
   const own = await startOwnRedis(runtime, DATA_FOLDER, runtime.terminal.note)
   started.add(own.stop)
-  return {
-    redisUrl: own.url,
-    redisOptions: ownRedisOptions(DATA_FOLDER),
-    redisFolder: ownRedisFolder(DATA_FOLDER),
-    failed: own.failed,
-  }
+  const folder = ownRedisFolder(DATA_FOLDER)
+  return { redisUrl: withSocket(DATA_FOLDER, own.url), redisFolder: folder, failed: own.failed }
 }
 
 const ON_THIS_MACHINE =

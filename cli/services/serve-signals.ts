@@ -60,10 +60,10 @@ export function serveSignals(order: SignalsOrder) {
 
 async function deliver(open: OpenSignals, started: Started) {
   const { order, box, clock, steady, newToken, alerts, metrics, reach, onError } = open
-  const { redisUrl, redisOptions, runtime } = order
+  const { redisUrl, runtime } = order
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = order.environment
   const delivery = await startDelivery({
-    ...{ redisUrl, redisOptions, box, clock, steady, newToken, onError, ...reach },
+    ...{ redisUrl, box, clock, steady, newToken, onError, ...reach },
     random: runtime.random,
     mail: smtpUrl === null || from === null ? null : createMailer(smtpUrl, from),
     onEvent: event => {
