@@ -45,14 +45,13 @@ export async function publishRedisUrl(dataFolder: string, url: string): Promise<
   await rename(draft, ownRedisFile(dataFolder)) // another command never reads half an address
 }
 
+type RedisPlace = Pick<Environment, 'REDIS_URL' | 'DATA_FOLDER'>
+
 /**
  * Connects to REDIS_URL, or to the Redis of this data folder, or to the default. Our own may come back with another password: each
  * reconnection uses the published one. Rejects with the fix if none answers.
  */
-export async function openRedis({
-  REDIS_URL,
-  DATA_FOLDER: folder,
-}: Pick<Environment, 'REDIS_URL' | 'DATA_FOLDER'>): Promise<Redis> {
+export async function openRedis({ REDIS_URL, DATA_FOLDER: folder }: RedisPlace): Promise<Redis> {
   const own = REDIS_URL === null ? await ownRedisUrl(folder) : null
   const address = own === null ? (REDIS_URL ?? 'redis://127.0.0.1:6379') : withSocket(folder, own)
   const redis = connectRedis(address, () => {}) // commands report errors
@@ -84,12 +83,10 @@ export async function reachRedis(redis: Redis, variable = 'REDIS_URL'): Promise<
   })
 }
 
-/** Whether our own Redis answers: false if its service has ended, or was killed, or another program got its port. */
-export async function ownRedisRuns(dataFolder: string): Promise<boolean> {
-  if ((await ownRedisUrl(dataFolder)) === null) return false
-  const redis = await openRedis({ REDIS_URL: null, DATA_FOLDER: dataFolder }).catch(() => null)
-  redis?.disconnect()
-  return redis !== null
+/** Connects as `openRedis`; null if REDIS_URL is not set, and our own Redis does not run: its service has ended, or was killed. */
+export async function openIfRuns(of: RedisPlace): Promise<Redis | null> {
+  if (of.REDIS_URL !== null) return openRedis(of)
+  return (await ownRedisUrl(of.DATA_FOLDER)) === null ? null : openRedis(of).catch(() => null)
 }
 
 /** Makes unique names of epochs. */

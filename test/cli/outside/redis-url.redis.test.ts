@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { openRedis, ownRedisRuns, ownRedisUrl, passwordsIn, publishRedisUrl } from '#cli/outside/redis-url.ts'
+import { openIfRuns, openRedis, ownRedisUrl, passwordsIn, publishRedisUrl } from '#cli/outside/redis-url.ts'
 import { freePort } from '#cli/services/free-port.ts'
 import { listenOn } from '../../support/servers/own-port.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
@@ -27,7 +27,7 @@ test('a program that has the port of our Redis while it is away gets no connecti
   const program = createServer(socket => connected.push(socket))
   await publishRedisUrl(folder, `redis://:secret@127.0.0.1:${await listenOn(program)}`)
   await expect(openRedis({ REDIS_URL: null, DATA_FOLDER: folder })).rejects.toThrow('start it, or name it')
-  expect(await ownRedisRuns(folder)).toBe(false)
+  expect(await openIfRuns({ REDIS_URL: null, DATA_FOLDER: folder })).toBeNull()
   expect(connected).toEqual([])
   const chosen = await openRedis({ REDIS_URL: other.url, DATA_FOLDER: folder })
   expect(await chosen.ping()).toBe('PONG')
