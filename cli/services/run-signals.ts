@@ -38,22 +38,21 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
   const level = hasDemo && !env.LOG_LEVEL ? 'warn' : environment.LOG_LEVEL // beside a demonstration only problems
   const addresses = [redis.redisUrl, environment.SMTP_URL].filter(url => url !== null)
   const log = createLog(level, runtime.logStream, now, secretTexts(secrets, addresses))
-  const service = await serveSignals({ environment, ...redis, secrets, runtime, log })
   let demo: Demo | null = null
-  started.add(() => demo?.stop())
-  started.add(service.stop) // stopped first: deliveries under way still reach the receiver
-  const { url, operatorUrl, program, registering } = service
+  started.add(() => demo?.stop()) // after the service: deliveries under way still reach the receiver
+  const service = await serveSignals({ environment, ...redis, secrets, runtime, log }, started)
+  const { url, operatorUrl, registering, served } = service
   if (hasDemo)
     demo = await startDemo({
       ...{ redis: service.redis, registering, hasReceiver, now, drawBytes, signalsUrl: url },
-      programAlias: programAliasOf(program()),
-      aliases: service.aliases(),
+      programAlias: programAliasOf(served.program()),
+      aliases: served.aliases(),
       dataFolder: environment.DATA_FOLDER,
       print: line => terminal.print(`demo receiver: ${line}`),
     })
   const redisAddress = new URL(redis.redisUrl).host
-  const hasProgram = program() !== null
-  return { url, operatorUrl, redisAddress, hasProgram, demo, failed, stop: started.endAll }
+  const hasProgram = served.program() !== null
+  return { url, operatorUrl, redisAddress, hasProgram, demo, failed }
 }
 
 /** A stolen key of seals must not publish versions. One that signs and cannot be read is refused where it is used. */

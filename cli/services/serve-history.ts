@@ -46,7 +46,7 @@ export function serveHistory(environment: Environment, runtime: Runtime, note: (
     started.add(drain.begin)
     // Not earlier: a timer would keep a process alive whose port was taken.
     started.every(POLL_MS, () => tolerate(open.look(), 'the next look comes'))
-    return { url: server.url, adminUrl: admin.url, look: open.look, stop: started.endAll }
+    return { url: server.url, adminUrl: admin.url, look: open.look }
   })
 }
 

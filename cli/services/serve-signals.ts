@@ -21,41 +21,23 @@ import { createSigner } from '#storage/signature.ts'
 import { followPointer, prove } from '../build/follow-pointer.ts'
 import { movePointer } from '../build/guard-pointer.ts'
 import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
-import {
-  allowedOrigins,
-  createDrain,
-  forAWhile,
-  interfaceSettings,
-  type Started,
-  startAll,
-} from './started.ts'
+import { allowedOrigins, createDrain, forAWhile, interfaceSettings, type Started } from './started.ts'
 
 const LOOK_MS = 10_000
 
-/** Starts everything or nothing: rejects if Redis cannot be reached or could lose a signal, or a port is taken. */
-export function serveSignals(order: SignalsOrder) {
-  return startAll(async started => {
-    const open = await openSignals(order, started)
-    const delivery = await deliver(open, started)
-    if (order.environment.SEALS === 'on') seal(open, delivery.hasLease, started)
-    else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
-    const drain = createDrain()
-    const signals = await listenToClients(open, drain.isDraining, started)
-    const operator = await listenToOperator(open, signals.url, started)
-    started.add(drain.begin)
-    lookNowAndThen(open, started)
-    return {
-      url: signals.url,
-      operatorUrl: operator.url,
-      /** For a demonstration on this machine. */
-      redis: open.redis,
-      registering: open.registering,
-      program: open.served.program,
-      aliases: open.served.aliases,
-      /** Lets running requests and deliveries end, and frees the ports. */
-      stop: started.endAll,
-    }
-  })
+/** Rejects if Redis cannot be reached or could lose a signal, or a port is taken. Its end lets running requests and deliveries end. */
+export async function serveSignals(order: SignalsOrder, started: Started) {
+  const open = await openSignals(order, started)
+  const delivery = await deliver(open, started)
+  if (order.environment.SEALS === 'on') seal(open, delivery.hasLease, started)
+  else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
+  const drain = createDrain()
+  const signals = await listenToClients(open, drain.isDraining, started)
+  const operator = await listenToOperator(open, signals.url, started)
+  started.add(drain.begin)
+  lookNowAndThen(open, started)
+  const { redis, registering, served } = open
+  return { url: signals.url, operatorUrl: operator.url, redis, registering, served }
 }
 
 async function deliver(open: OpenSignals, started: Started) {

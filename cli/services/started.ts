@@ -65,13 +65,15 @@ export async function serveUntilStopped(
   }
 }
 
-/** Starts parts that belong together, all of them or none: rejects with the first error. */
-export function startAll<Running>(start: (started: Started) => Promise<Running>): Promise<Running> {
+/** Starts parts that belong together, all of them or none: rejects with the first error. `stop` ends them. */
+export async function startAll<Running>(start: (started: Started) => Promise<Running>) {
   const started = createStarted()
-  return start(started).catch(async (error: unknown) => {
+  try {
+    return { ...(await start(started)), stop: started.endAll }
+  } catch (error) {
     await started.endAll().catch(() => {}) // the first error is reported
     throw error
-  })
+  }
 }
 
 /** How long `/readyz` answers 503 before a server stops listening, so that load balancers notice. */
