@@ -8,6 +8,7 @@ import { sealAnchorKey, sealKey } from '#core/contract/seals.ts'
 import { digestOf } from '#signals/clients/token.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
+import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { noteRefusal, runSealer } from '#signals/seals/sealer.ts'
@@ -20,7 +21,7 @@ import { IMMUTABLE_BYTES } from '#storage/object-store.ts'
 import { createSigner } from '#storage/signature.ts'
 import { followPointer, prove } from '../build/follow-pointer.ts'
 import { movePointer } from '../build/guard-pointer.ts'
-import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
+import { type OpenSignals, openSignals, type SignalsOrder } from './open-signals.ts'
 import { allowedOrigins, createDrain, forAWhile, interfaceSettings, type Started } from './started.ts'
 
 const LOOK_MS = 10_000
@@ -87,7 +88,7 @@ function seal(
 function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
   const { order, redis, privateStore, served, clock, registering, newToken, onAnswered, onError } = open
   const { environment, secrets } = order
-  const limits = openLimits(open, started)
+  const limits = createPreviewLimits(redis, clock.elapsed, onError)
   const toParts = (url: string) => ({
     ...{ redis, privateStore, clock, registering, limits, isDraining, onAnswered, onError },
     settings: {
