@@ -22,7 +22,7 @@ import { createSigner } from '#storage/signature.ts'
 import { followPointer, prove } from '../build/follow-pointer.ts'
 import { movePointer } from '../build/guard-pointer.ts'
 import { type OpenSignals, openSignals, type SignalsOrder } from './open-signals.ts'
-import { allowedOrigins, createDrain, forAWhile, interfaceSettings, type Started } from './started.ts'
+import { allowedOrigins, forAWhile, interfaceSettings, type Started, untilNoticed } from './started.ts'
 
 const LOOK_MS = 10_000
 
@@ -32,10 +32,9 @@ export async function serveSignals(order: SignalsOrder, started: Started) {
   const delivery = await deliver(open, started)
   if (order.environment.SEALS === 'on') seal(open, delivery.hasLease, started)
   else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
-  const drain = createDrain()
-  const signals = await listenToClients(open, drain.isDraining, started)
+  const signals = await listenToClients(open, started)
   const operator = await listenToOperator(open, signals.url, started)
-  started.add(drain.begin)
+  started.add(untilNoticed)
   lookNowAndThen(open, started)
   const { redis, registering, served } = open
   return { url: signals.url, operatorUrl: operator.url, redis, registering, served }
@@ -85,12 +84,13 @@ function seal(
   })
 }
 
-function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
+function listenToClients(open: OpenSignals, started: Started) {
   const { order, redis, privateStore, served, clock, registering, newToken, onAnswered, onError } = open
   const { environment, secrets } = order
   const limits = createPreviewLimits(redis, clock.elapsed, onError)
   const toParts = (url: string) => ({
-    ...{ redis, privateStore, clock, registering, limits, isDraining, onAnswered, onError },
+    ...{ redis, privateStore, clock, registering, limits, onAnswered, onError },
+    isDraining: started.isEnding,
     settings: {
       ...interfaceSettings(environment, url),
       historyBaseUrl: environment.HISTORY_BASE_URL,
