@@ -12,13 +12,7 @@ import { type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/we
 import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
 import { RedisDownError } from '../redis/connect.ts'
 import type { Answered, OurFaultReason } from '../send/outcome.ts'
-import {
-  clampRetryAfter,
-  NOTICE_AFTER_MS,
-  nextRetryMs,
-  SUSPECT_AFTER_MS,
-  type Waits,
-} from '../send/policy.ts'
+import { clampRetryAfter, NOTICE_AFTER_MS, nextRetryMs, SUSPECT_AFTER_MS } from '../send/policy.ts'
 import type { SendSignal } from '../send/send.ts'
 import { liveSecrets } from '../send/sign.ts'
 import { type Cause, type Due, type Released, type Settlement, settle, type Taking, take } from './scripts.ts'
@@ -70,7 +64,6 @@ export type DeliveryParts = {
   readonly send: SendSignal
   /** How long a worker may be silent before another takes its destination. */
   readonly flightMs: number
-  readonly waits: Waits
   /** True once no further delivery is started. */
   readonly isStopping: () => boolean
   readonly faults: Faults
@@ -230,7 +223,7 @@ async function attemptDelivery(
 
 /** The state of the delivery after an answer, and when it is tried again. */
 function stateAfter(
-  { now, random, waits }: DeliveryParts,
+  { now, random }: DeliveryParts,
   before: DeliveryState,
   outcome: Answered,
   { at, n }: Attempt,
@@ -240,19 +233,19 @@ function stateAfter(
   if (outcome.kind === 'delivered')
     return { state: { ...state, status: 'delivered', settled_at: now() }, dueMs: null }
   if (n === null) return owed(now()) // the breaker decides when to try again
-  const waitMs = nextRetryMs(n, random, waits.retryMs)
+  const waitMs = nextRetryMs(n, random)
   if (waitMs === null) return { state: { ...state, status: 'exhausted', settled_at: now() }, dueMs: null }
   return owed(now() + clampRetryAfter(waitMs, outcome.retryAfterMs))
 }
 
 /** The webhook after an answer; null if unchanged, as for healthy ones. */
 function webhookAfter(
-  { now, waits }: DeliveryParts,
+  { now }: DeliveryParts,
   { destination, condition, lane: before }: Webhook,
   seq: number,
   outcome: Answered,
 ): Pick<Settlement, 'webhook'> & { readonly events: readonly DeliveryEvent[] } {
-  const moved = conditionAfter(condition, seq, outcome, now(), waits.probeMs)
+  const moved = conditionAfter(condition, seq, outcome, now())
   const isSlow = outcome.kind === 'failed' || outcome.total_ms > SUSPECT_AFTER_MS
   const lane = isSlow ? 'slow' : 'fast'
   if (lane === before && isSame(moved.condition, condition)) return { webhook: null, events: [] }

@@ -16,7 +16,6 @@ import { askRedis, type ConnectionOptions, connectRedis } from '../redis/connect
 import { RELAY_LEASE } from '../redis/keys.ts'
 import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
 import type { SendMail } from '../send/mail.ts'
-import { WAITS } from '../send/policy.ts'
 import { createSender, createSendSignal } from '../send/send.ts'
 import { sendNotices } from '../subscribers/notices.ts'
 import { createFaults, type DeliveryParts } from './deliver.ts'
@@ -138,7 +137,6 @@ function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock
     elapsed: clock.elapsed,
     newToken: () => `${own}-${++turns}`,
     readSignal,
-    waits: WAITS,
     sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
     send: createSendSignal(sender, steady.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
