@@ -17,19 +17,11 @@ import type { SendSignal } from '../send/send.ts'
 import { liveSecrets } from '../send/sign.ts'
 import { type Cause, type Due, type Released, type Settlement, settle, type Taking, take } from './scripts.ts'
 
+type OfDelivery = { readonly destination: Destination; readonly seq: number }
+
 export type DeliveryEvent =
-  | {
-      readonly kind: 'attempt'
-      readonly destination: Destination
-      readonly seq: number
-      readonly attempt: Attempt
-      readonly firedAtMs: number
-    }
-  | {
-      readonly kind: 'exhausted' | 'withdrawn' | 'expired'
-      readonly destination: Destination
-      readonly seq: number
-    }
+  | (OfDelivery & { readonly kind: 'attempt'; readonly attempt: Attempt; readonly firedAtMs: number })
+  | (OfDelivery & { readonly kind: 'exhausted' | 'withdrawn' | 'expired' })
   | { readonly kind: 'disabled'; readonly destination: Destination; readonly why: string }
   | { readonly kind: 'failing'; readonly destination: Destination; readonly forMs: number }
   /** No attempt was made, for a reason that is not the receiver's. */
@@ -252,11 +244,10 @@ function webhookAfter(
   const isBack = condition.breaker.kind === 'open' && outcome.kind === 'delivered'
   const hurries = isBack || moved.disabled !== null
   const notice = noticeOf(condition, moved, outcome, now())
-  const webhook = { condition: moved.condition, lane, disabledWhy: moved.disabled, hurries, notice } as const
-  if (moved.disabled !== null)
-    return { webhook, events: [{ kind: 'disabled', destination, why: moved.disabled }] }
-  if (moved.alertMs === null) return { webhook, events: [] }
-  return { webhook, events: [{ kind: 'failing', destination, forMs: moved.alertMs }] }
+  const { disabled: why, alertMs: forMs } = moved
+  const webhook = { condition: moved.condition, lane, disabledWhy: why, hurries, notice } as const
+  if (why !== null) return { webhook, events: [{ kind: 'disabled', destination, why }] }
+  return { webhook, events: forMs === null ? [] : [{ kind: 'failing', destination, forMs }] }
 }
 
 /** What the owner of the endpoint has to know of an attempt: each once in a row of failures. */

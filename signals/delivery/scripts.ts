@@ -54,7 +54,7 @@ export type Settlement = {
     /** Deliveries that wait for a retry are due now: the receiver is back, or the webhook is disabled. */
     readonly hurries: boolean
     /** Written in the same step. */
-    readonly notice?: Cause | null
+    readonly notice: Cause | null
   } | null
 }
 
@@ -82,31 +82,21 @@ export async function settle(
   leaveUntilMs: number | null,
 ): Promise<{ readonly isCurrent: boolean; readonly next: Found }> {
   const known = knownRecords(redis).get(destination)
-  const written = [
-    due.seq,
-    due.raw,
-    jsonOr(state),
-    dueMs ?? '',
-    jsonOr(attempt),
-    jsonOr(movedFields(due, webhook)),
-  ]
+  const moved = jsonOr(movedFields(due, webhook))
+  const written = [due.seq, due.raw, jsonOr(state), dueMs ?? '', jsonOr(attempt), moved]
   const args = [destination, token, nowMs, ...written, leaveUntilMs ?? '', ...revisionOf(known)]
   const [verdict, found] = (await runSettle(redis, ...args)) as [string, unknown] // the script returns both
   return { isCurrent: verdict === '1', next: toFound(redis, destination, known, found) }
 }
 
-/** Strings: the address and the condition that were read, and the values to write if both are unchanged. */
-const movedFields = (due: Due, moved: Settlement['webhook']) =>
+/** With the address and the condition that were read: nothing is written if they have changed. The condition is as it is stored. */
+const movedFields = ({ webhook: there }: Due, moved: Settlement['webhook']) =>
   moved && {
-    url: due.webhook.url ?? '',
-    was: due.webhook.condition ?? '',
+    ...moved,
+    url: there.url ?? '',
+    was: there.condition ?? '',
     condition: JSON.stringify(moved.condition),
     probe_at: String(probeAtMs(moved.condition) ?? ''),
-    lane: moved.lane,
-    disabled_why: moved.disabledWhy ?? '',
-    hurries: moved.hurries ? '1' : '',
-    event: moved.notice?.event ?? '',
-    reason: moved.notice?.reason ?? '',
   }
 
 const jsonOr = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
@@ -233,11 +223,11 @@ local function move(destination, to)
   local there = redis.call('HMGET', webhook(destination), 'url', 'condition', 'enabled')
   if there[1] ~= to.url or there[2] ~= to.was then return end -- it was set again meanwhile
   redis.call('HSET', webhook(destination), 'condition', to.condition, 'probe_at', to.probe_at, 'lane', to.lane)
-  if to.disabled_why ~= '' then
-    redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', to.disabled_why, 'probe_at', '')
+  if to.disabledWhy ~= cjson.null then
+    redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', to.disabledWhy, 'probe_at', '')
     redis.call('SREM', webhooks, destination)
   end
-  if to.event ~= '' and there[3] == '1' then notify(destination, to.event, '', to.reason) end
+  if to.notice ~= cjson.null and there[3] == '1' then notify(destination, to.notice.event, '', to.notice.reason) end
   revise(destination)
 end
 
@@ -265,7 +255,7 @@ local function run(destination, token, now, seq, was, state, due, attempt, moved
   if moved ~= '' then
     local to = cjson.decode(moved)
     move(destination, to)
-    if to.hurries == '1' then promote(destination, '+inf', -1) end
+    if to.hurries then promote(destination, '+inf', -1) end
   end
 
   if redis.call('GET', flight(destination)) ~= token then return {verdict, {'busy'}} end
