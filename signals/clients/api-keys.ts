@@ -7,7 +7,7 @@ import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { tolerate } from '#storage/error-code.ts'
 import { assertHead, knownLog } from '../log/guard.ts'
 import { DEFAULT_ENDPOINT, type Destination, routeOf } from '../outbox/destination.ts'
-import { WAKE } from '../outbox/outbox.ts'
+import { NAMES } from '../outbox/outbox.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
@@ -187,7 +187,7 @@ return 'ok'
  * does not have its setter: any key may have set it. Only a live key, or the operator, sets it again. Settings that the key
  * changed stay: nobody else may choose what is sent; one notice names the endpoints that have them.
  */
-const SUSPEND = `${WAKE}${keys.NOTIFY}
+const SUSPEND = `${NAMES}${keys.NOTIFY}
 local function suspend_one(webhooks, destination, id, route)
   local url, by, at, suspended = unpack(redis.call('HMGET', webhook(destination), 'url', 'set_by', 'set_at', 'suspended'))
   local is_unknown = not by or not at

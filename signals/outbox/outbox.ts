@@ -171,7 +171,10 @@ export async function moveSchedules(redis: Redis, byMs: number): Promise<void> {
 /** A script of this size takes some milliseconds. */
 const MOVED_AT_ONCE = 100
 
-/** Lua: the keys of a signal or of a destination, and the schedules of the lanes. */
+/**
+ * Lua: the keys of a signal or of a destination, and the schedules of the lanes. `wake(destination)` makes a destination due at once,
+ * whatever it waits for, if it is owed anything.
+ */
 export const NAMES = `${keys.REVISE}
 local function outbox(seq) return '${keys.OUTBOX_PREFIX}' .. seq end
 local function ready(destination) return '${keys.READY_PREFIX}' .. destination end
@@ -189,10 +192,7 @@ local function unschedule(destination)
   redis.call('ZREM', '${keys.SCHEDULES.fast}', destination)
   redis.call('ZREM', '${keys.SCHEDULES.slow}', destination)
 end
-`
 
-/** Lua: `wake(destination)` makes a destination due at once, whatever it waits for, if it is owed anything. */
-export const WAKE = `${NAMES}
 local function wake(destination)
   if redis.call('EXISTS', ready(destination), waiting(destination)) > 0 then schedule(destination, 0) end
 end
@@ -243,7 +243,7 @@ return due
 `
 
 /** Moves the times of destinations. KEYS: any, for routing only. ARGV: milliseconds, then destinations. Each that is owed anything is due, and finds its own time. */
-const MOVE_SCRIPT = `${WAKE}
+const MOVE_SCRIPT = `${NAMES}
 local by = ARGV[1]
 for i = 2, #ARGV do
   local destination = ARGV[i]
