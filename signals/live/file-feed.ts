@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '#storage/error-code.ts'
 import { type Feed, FeedError, type NewBarReader, type Pause } from './bars.ts'
 
@@ -15,7 +16,8 @@ export const fileFeed = (path: string, newReader: NewBarReader, pause: Pause): F
   bars: stop => barsOfChunks(path, growth(path, pause, stop), newReader),
 })
 
-async function* growth(path: string, pause: Pause, stop: AbortSignal): AsyncIterable<Buffer> {
+async function* growth(path: string, pause: Pause, stop: AbortSignal): AsyncIterable<string> {
+  const decoder = new StringDecoder() // a character may be written in two parts
   const file = await open(path, 'r').catch((error: unknown) => {
     throw new FeedError(path, `it cannot be read (${messageOf(error)})`)
   })
@@ -25,7 +27,7 @@ async function* growth(path: string, pause: Pause, stop: AbortSignal): AsyncIter
     while (!stop.aborted) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, offset)
       offset += bytesRead
-      if (bytesRead > 0) yield buffer.subarray(0, bytesRead)
+      if (bytesRead > 0) yield decoder.write(buffer.subarray(0, bytesRead))
       else {
         await assertSameFile(path, ino, offset)
         await pause(LOOK_MS, stop)
@@ -53,11 +55,9 @@ export const streamFeed = (name: string, stream: Readable, newReader: NewBarRead
   bars: stop => barsOfChunks(name, chunksUntil(stream, stop), newReader),
 })
 
-async function* chunksUntil(stream: Readable, stop: AbortSignal): AsyncIterable<Buffer> {
+async function* chunksUntil(stream: Readable, stop: AbortSignal): AsyncIterable<string> {
   try {
-    for await (const chunk of addAbortSignal(stop, stream)) {
-      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk))
-    }
+    yield* addAbortSignal(stop, stream.setEncoding('utf8'))
   } catch (error) {
     if (!stop.aborted) throw error
   }
@@ -66,28 +66,23 @@ async function* chunksUntil(stream: Readable, stop: AbortSignal): AsyncIterable<
 /** A row has about 100 characters; this bounds input without line breaks. */
 const MAX_LINE_BYTES = 4_096
 
-/** The bars of a byte stream. An incomplete last line is dropped. */
-async function* barsOfChunks(name: string, chunks: AsyncIterable<Buffer>, newReader: NewBarReader) {
+/** The bars of a stream of text. An incomplete last line is dropped. */
+async function* barsOfChunks(name: string, chunks: AsyncIterable<string>, newReader: NewBarReader) {
   const read = newReader()
-  let rest: Buffer = Buffer.alloc(0)
-  let lines = 0
+  let [rest, lines] = ['', 0]
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    let start = 0
-    for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
+    const whole = (rest + chunk).split('\n')
+    rest = whole.pop()!
+    for (const line of whole) {
       lines++
-      const row = read(bytes.toString('utf8', start, end).replace(/\r$/, ''))
+      const row = read(line.replace(/\r$/, ''))
       if (typeof row === 'string') throw new FeedError(name, `line ${lines}: ${row}`)
       if (row !== null) yield row
-      start = end + 1
     }
-    rest = bytes.subarray(start)
-    if (rest.length > MAX_LINE_BYTES)
+    if (Buffer.byteLength(rest) > MAX_LINE_BYTES)
       throw new FeedError(
         name,
         `line ${lines + 1} has more than ${MAX_LINE_BYTES} bytes: it is no table of bars`,
       )
   }
 }
-
-const LF = 0x0a
