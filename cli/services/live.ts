@@ -114,7 +114,7 @@ async function runStored(market: BarsKey, { book, entries, feeds, liveDir }: Liv
     )
     note(`${market}: ${strategies.map(({ alias }) => alias).join(', ')} follow ${feed.name}`)
     for (const strategy of strategies) noteTick(strategy, known, note)
-    await runMarket(own, { name: market, strategies, known, store, feed })
+    await runMarket(own, { strategies, known, store, feed })
   } finally {
     await store.close()
   }
