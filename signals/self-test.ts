@@ -177,10 +177,8 @@ const SLOW = `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower r
 
 function promptness(totalMs: number): Finding {
   const found = { name: 'an answer at once', told: `it took ${totalMs} ms` }
-  const isPrompt = totalMs <= SUSPECT_AFTER_MS
-  return isPrompt
-    ? { ...found, verdict: 'passed', advice: '' }
-    : { ...found, verdict: 'failed', advice: SLOW }
+  if (totalMs <= SUSPECT_AFTER_MS) return { ...found, verdict: 'passed', advice: '' }
+  return { ...found, verdict: 'failed', advice: SLOW }
 }
 
 /** A complete 4xx is a refusal; 5xx, redirects and broken answers are neither. */

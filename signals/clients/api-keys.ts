@@ -150,7 +150,7 @@ type Reply = [
 /** Reads a key, its client and the head of the log. The same commands run whether the key exists or not. */
 const READ_SCRIPT = `${TEXT_FUNCTION}
 local owner, sha256, last, ends = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha256', 'last_used_at', 'expires_at'))
-local record = text(redis.call('HGETALL', '${keys.CLIENT_PREFIX}' .. (owner or '')))
+local record = text(redis.call('HGETALL', '${keys.clientKey('')}' .. (owner or '')))
 return {owner or '', sha256 or '', last or '', ends or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
 `
 
@@ -208,7 +208,7 @@ local function has_settings_of(destination, id)
 end
 
 local function suspend(webhooks, client, id, suspended)
-  local names, changed = redis.call('SMEMBERS', '${keys.ENDPOINTS_PREFIX}' .. client), {}
+  local names, changed = redis.call('SMEMBERS', '${keys.endpointsKey('')}' .. client), {}
   table.sort(names)
   table.insert(names, 1, '')
   for _, name in ipairs(names) do

@@ -178,9 +178,9 @@ const MOVED_AT_ONCE = 100
 export const NAMES = `${keys.REVISE}
 local function outbox(seq) return '${keys.OUTBOX_PREFIX}' .. seq end
 local function ready(destination) return '${keys.READY_PREFIX}' .. destination end
-local function waiting(destination) return '${keys.WAITING_PREFIX}' .. destination end
+local function waiting(destination) return '${keys.waitingKey('')}' .. destination end
 local function flight(destination) return '${keys.FLIGHT_PREFIX}' .. destination end
-local function webhook(destination) return '${keys.WEBHOOK_PREFIX}' .. destination end
+local function webhook(destination) return '${keys.webhookKey('')}' .. destination end
 
 local function schedule(destination, at)
   local is_slow = redis.call('HGET', webhook(destination), 'lane') == 'slow'

@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { type Client, toClient } from '../clients/clients.ts'
-import { CLIENT_PREFIX, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import { clientKey, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION, toRecord } from '../redis/script.ts'
 import { clientOf, type Destination } from './destination.ts'
 import { NAMES } from './outbox.ts'
@@ -57,7 +57,7 @@ export async function readRecords(
 export const RECORDS = `${NAMES}${TEXT_FUNCTION}
 local function revision_of(destination) return redis.call('GET', '${REVISION_PREFIX}' .. client_of(destination)) or '0' end
 local function records(destination)
-  return text(redis.call('HGETALL', webhook(destination))), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client_of(destination)))
+  return text(redis.call('HGETALL', webhook(destination))), text(redis.call('HGETALL', '${clientKey('')}' .. client_of(destination)))
 end
 `
 

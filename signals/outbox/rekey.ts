@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import pMap from 'p-map'
 import { askRedis, scanKeys } from '../redis/connect.ts'
-import { WEBHOOK_PREFIX, webhookKey } from '../redis/keys.ts'
+import { webhookKey } from '../redis/keys.ts'
 import { tryAgain } from '../redis/script.ts'
 import type { Destination } from './destination.ts'
 import { SealError, type SecretBox } from './secret-box.ts'
@@ -13,8 +13,8 @@ const BLOCK = 500
 /** The destinations that have a webhook. */
 async function destinationsWithWebhook(redis: Redis): Promise<readonly string[]> {
   const found = new Set<string>() // a scan may name a key twice
-  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) for (const key of keys) found.add(key)
-  return [...found].map(key => key.slice(WEBHOOK_PREFIX.length))
+  for await (const keys of scanKeys(redis, webhookKey(''), BLOCK)) for (const key of keys) found.add(key)
+  return [...found].map(key => key.slice(webhookKey('').length))
 }
 
 /** Replies of Redis that are waited for together. */
