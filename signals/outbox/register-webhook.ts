@@ -6,7 +6,7 @@ import type { RandomBytes } from '../clients/token.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
 import { registrationsKey } from '../redis/keys.ts'
 import { countInHour, type HourLimit } from '../redis/per-hour.ts'
-import { type AddressRules, checkUrl, RefusedAddressError } from '../send/address-guard.ts'
+import { type AddressRules, checkUrl } from '../send/address-guard.ts'
 import type { Outcome } from '../send/outcome.ts'
 import type { SendSignal } from '../send/send.ts'
 import {
@@ -78,8 +78,8 @@ export async function registerWebhook(
   const { redis, box, now, rules, onChange } = parts
   const isClient = by.kind !== 'operator'
   assertId('endpoint', endpointOf(destination))
-  assertUrl(url, rules)
-  if (secret !== null) assertSecret(secret)
+  assertText('url', () => checkUrl(url, rules))
+  if (secret !== null) assertText('secret', () => keyOfSecret(secret))
   if (isClient) await countInHour(redis, REGISTRATIONS, clientOf(destination))
   const before = await readWebhook(redis, box, destination)
   const dropsSecrets = before?.isSuspended ?? false
@@ -121,24 +121,20 @@ export async function rotateWebhookSecret(
 }
 
 function secretsFor({ now, drawBytes }: RegisterParts, kept: readonly WebhookSecret[], own: string | null) {
-  if (own !== null) {
-    const others = kept.filter(({ text }) => text !== own)
-    return { secrets: rotateSecrets(others, own, now()), made: null }
-  }
-  if (kept.length > 0) return { secrets: kept, made: null }
-  const made = createWebhookSecret(drawBytes)
-  return { secrets: [{ text: made, expiresAtMs: null }], made }
+  if (own === null && kept.length > 0) return { secrets: kept, made: null }
+  const newest = own ?? createWebhookSecret(drawBytes)
+  const others = kept.filter(({ text }) => text !== newest)
+  return { secrets: rotateSecrets(others, newest, now()), made: own === null ? newest : null }
 }
 
-function assertSecret(text: string): void {
+/** What `check` says is wrong with a text is no secret of an address. */
+function assertText(param: 'url' | 'secret', check: () => unknown): void {
   try {
-    keyOfSecret(text)
+    check()
   } catch (error) {
-    throw invalid('secret', messageOf(error))
+    throw invalid(param, messageOf(error))
   }
 }
-
-type Tested = Pick<Webhook, 'destination' | 'url' | 'secrets' | 'headers' | 'filter'>
 
 /**
  * Commits the test, which has a number like every signal, and sends it at once; the relay skips it. If acknowledged,
@@ -146,8 +142,9 @@ type Tested = Pick<Webhook, 'destination' | 'url' | 'secrets' | 'headers' | 'fil
  */
 async function sendTest(
   parts: RegisterParts,
-  { destination, url, secrets, headers, filter }: Tested,
+  webhook: Pick<Webhook, 'destination' | 'url' | 'secrets' | 'headers' | 'filter'>,
 ): Promise<Outcome> {
+  const { destination, url, secrets, headers, filter } = webhook
   const { redis, now, send } = parts
   const client = await findClient(redis, clientOf(destination))
   const prevSeq = await newestVisible(redis, endpointView(client, destination, filter))
@@ -169,15 +166,6 @@ const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
 
 /** The only answer a subscriber gets for any failure at the address, so that it cannot be used to scan. */
 const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
-
-/** What its text says is no secret of the address. */
-function assertUrl(url: string, rules: AddressRules): void {
-  try {
-    checkUrl(url, rules)
-  } catch (error) {
-    throw error instanceof RefusedAddressError ? invalid('url', error.message) : error
-  }
-}
 
 /** The result of the test if it is not 2xx, or null. Contains no address and nothing of the answer. */
 function refusalOfAnswer(outcome: Outcome): string | null {
