@@ -214,7 +214,7 @@ export const rotateSecrets = (
   })
 
 /** The stored fields of what is given. */
-function sealed(box: SecretBox, client: Destination, given: ToSeal) {
+export function sealed(box: SecretBox, client: Destination, given: ToSeal) {
   const seal = (field: Sealed, value: unknown) =>
     box.seal(typeof value === 'string' ? value : JSON.stringify(value), { client, field })
   const there = SEALED.filter(field => given[field] !== undefined)
@@ -222,7 +222,7 @@ function sealed(box: SecretBox, client: Destination, given: ToSeal) {
 }
 
 /** What a registration or a rotation was made by; all empty if there was no webhook. No text is sealed twice to the same one. */
-const readOf = (webhook: Webhook | null): Fields =>
+export const readOf = (webhook: Webhook | null): Fields =>
   Object.fromEntries([...SEALED, 'suspended'].map(field => [field, webhook?.stored[field] ?? '']))
 
 /** Writes fields of a webhook that is there, and who changed its settings, if what was read is unchanged. */
