@@ -153,8 +153,7 @@ function openTcp(
     port: Number(port) || (protocol === 'https:' ? 443 : 80),
     noDelay: true,
     autoSelectFamily: true,
-    lookup: (_host, { all }, answer) =>
-      all === true ? answer(null, answers) : answer(null, answers[0]!.address, answers[0]!.family),
+    lookup: (_host, _options, answer) => answer(null, answers), // all of them: `autoSelectFamily` asks so
   })
   return ready(socket, 'connect', expired, tcpFailureOf)
 }
@@ -238,15 +237,11 @@ function skipContinue(socket: Socket): Socket {
   return socket
 }
 
-function afterContinue(bytes: Buffer): Buffer {
-  let rest = bytes
-  while (isContinue(rest)) {
-    const end = rest.indexOf('\r\n\r\n')
-    if (end === -1) return rest
-    rest = rest.subarray(end + 4)
-  }
-  return rest
-}
+/** Heads of it that are complete, one after another. */
+const CONTINUES = /^(?:HTTP\/1\.1 100(?=[ \r]).*?\r\n\r\n)+/s
+
+const afterContinue = (bytes: Buffer): Buffer =>
+  bytes.subarray(CONTINUES.exec(bytes.toString('latin1'))?.[0].length ?? 0)
 
 /** Whether more bytes are needed. A head that is too long is passed on, and refused as such. */
 const isUndecided = (bytes: Buffer): boolean =>
