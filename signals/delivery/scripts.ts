@@ -1,7 +1,6 @@
 // The scripts of a delivery: take a destination, then write each result and find the next delivery in the same step. Two round trips
 // per delivery.
 import type { Redis } from 'ioredis'
-import type { Client } from '../clients/clients.ts'
 import type { Destination } from '../outbox/destination.ts'
 import { type Attempt, type DeliveryState, type Lane, parseState } from '../outbox/outbox.ts'
 import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/records.ts'
@@ -17,15 +16,12 @@ export const FLIGHT_MS = 20_000
 export type Taking = { readonly destination: Destination; readonly token: string; readonly flightMs: number }
 
 /** A delivery that is due, with everything as it was when it was found. */
-export type Due = {
+export type Due = Pick<Records, 'webhook' | 'record'> & {
   readonly kind: 'send'
   readonly seq: number
   readonly state: DeliveryState
   /** The state as it was read, compared when it is settled. */
   readonly raw: string
-  /** The stored fields of the webhook, empty if there is none. */
-  readonly webhook: Readonly<Record<string, string>>
-  readonly record: Client | null
 }
 
 /** What a worker is to do with a destination that it does not have. */

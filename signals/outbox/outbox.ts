@@ -86,18 +86,9 @@ export async function oweAgain(
   isAsked: boolean,
 ) {
   if (signals.length === 0) return
-  const asked = isAsked ? '1' : ''
   const after = `,${JSON.stringify(untried(nowMs)).slice(1)}`
-  await runScript(
-    redis,
-    OWE_AGAIN_SCRIPT,
-    [keys.RELAY_CURSOR],
-    destination,
-    nowMs,
-    after,
-    asked,
-    ...pairsOf(signals),
-  )
+  const args = [destination, nowMs, after, isAsked ? '1' : '', ...pairsOf(signals)]
+  await runScript(redis, OWE_AGAIN_SCRIPT, [keys.RELAY_CURSOR], ...args)
 }
 
 /** Records a signal that was acknowledged at its first attempt without having been owed. */
