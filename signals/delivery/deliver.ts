@@ -11,6 +11,7 @@ import type { SecretBox } from '../outbox/secret-box.ts'
 import { type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/webhook-condition.ts'
 import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
 import { RedisDownError } from '../redis/connect.ts'
+import type { StartTimer } from '../send/guarded-connect.ts'
 import type { Answered, OurFaultReason } from '../send/outcome.ts'
 import { clampRetryAfter, NOTICE_AFTER_MS, nextRetryMs, SUSPECT_AFTER_MS } from '../send/policy.ts'
 import type { SendSignal } from '../send/send.ts'
@@ -52,6 +53,7 @@ export type DeliveryParts = {
   /** A unique name. */
   readonly newToken: () => string
   readonly sleep: (ms: number) => Promise<void>
+  readonly startTimer: StartTimer
   readonly readSignal: LogReader['readSignal']
   readonly send: SendSignal
   /** How long a worker may be silent before another takes its destination. */

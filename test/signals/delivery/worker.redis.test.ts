@@ -493,7 +493,7 @@ async function deliverTo(count: number, answer: Answer) {
   await world.more('birch')
   const waits: number[] = []
   const waited: typeof startTimer = (ms, run) => startTimer(waits.push(ms) && ms, run)
-  const workers = startWorkers(world.parts, waited, 5, { fast: 16, slow: 8 })
+  const workers = startWorkers({ ...world.parts, startTimer: waited }, 5, { fast: 16, slow: 8 })
   const expectDone = async (): Promise<void> => {
     await workers.close()
     expect(await Promise.all(clients.map(client => owedCount(redis, client)))).toEqual(Array(count).fill(0))

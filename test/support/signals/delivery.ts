@@ -84,6 +84,7 @@ export function madeWorld(redis: Redis, answer: Answer = () => delivered()) {
     random: () => 0.5, // no jitter
     newToken: () => `worker-${++tokens}`,
     sleep: async () => {},
+    startTimer,
     readSignal: createLogReader(redis).readSignal,
     send(order) {
       sent.push(order)
