@@ -85,14 +85,8 @@ export async function registerWebhook(
   const dropsSecrets = before?.isSuspended ?? false
   const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
   const isKept = !dropsSecrets && before !== null && isSameOrigin(url, before.url)
-  const webhook = {
-    destination,
-    url,
-    secrets,
-    headers: own ?? (isKept ? before.headers : {}),
-    filter: before?.filter ?? null,
-  }
-  const refusal = refusalOfAnswer(await sendTest(parts, webhook))
+  const webhook = { destination, url, secrets, headers: own ?? (isKept ? before.headers : {}) }
+  const refusal = refusalOfAnswer(await sendTest(parts, { ...webhook, filter: before?.filter ?? null }))
   if (refusal !== null) throw invalid('url', isClient ? NOT_ACKNOWLEDGED : refusal)
   if (!(await saveWebhook(redis, box, webhook, { ...by, atMs: now() }, before)))
     throw new ApiError(

@@ -170,13 +170,8 @@ export async function setSettings(
   const fields = { ...settings, ...sealed(box, destination, { headers }) }
   const isOfSetter = headers !== undefined && by.kind !== 'operator'
   const read = isOfSetter ? { set_by: nameOf(by), suspended: '' } : {}
-  const reply = await changeWebhook(
-    redis,
-    destination,
-    fields,
-    read,
-    Object.keys(settings).length > 0 ? by : null,
-  )
+  const settingsBy = Object.keys(settings).length > 0 ? by : null
+  const reply = await changeWebhook(redis, destination, fields, read, settingsBy)
   if (reply === 'gone') throw notSet(destination)
   if (reply === 'changed') throw notYours(destination)
   if (reply === 'dead')
