@@ -2,9 +2,9 @@
 // and writes what became of each. What it asks of Redis is in scripts.ts, beside this file.
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import type { Signal } from '#core/contract/signal.ts'
 import type { LoggedSignal, LogReader } from '../log/read-log.ts'
 import type { Destination } from '../outbox/destination.ts'
-import { isExpired } from '../outbox/expiry.ts'
 import { type Attempt, type DeliveryState, type Lane, toAttempt } from '../outbox/outbox.ts'
 import { endpointView, isEntitled } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
@@ -167,6 +167,21 @@ async function deliver(turn: Turn, due: Due): Promise<Step> {
     return unsent(turn, due, { status: 'expired' })
   if (webhook.lane === 'slow' && turn.lane === 'fast') return untried(now())
   return attemptDelivery(turn, due, webhook, signal)
+}
+
+/**
+ * Whether an attempt that is due is not to be made, because the signal was committed more than `afterS` seconds ago: a live entry
+ * alone, and none that somebody had resent. A position must be closed however late: a `flat` never expires. Null is never.
+ */
+export function isExpired(
+  { body, atMs }: LoggedSignal,
+  { resent }: Pick<DeliveryState, 'resent'>,
+  afterS: number | null,
+  nowMs: number,
+): boolean {
+  if (afterS === null || resent === true || nowMs - atMs <= afterS * 1_000) return false
+  const { mode, is_test, action } = JSON.parse(body) as Signal // the log holds signals alone
+  return mode === 'LIVE' && !is_test && (action === 'long' || action === 'short')
 }
 
 /** It is not sent. The client can still pull it, and a resend owes it again. */

@@ -12,7 +12,7 @@ import type { Destination } from './destination.ts'
 export const LANES = ['fast', 'slow'] as const
 export type Lane = (typeof LANES)[number]
 
-/** `withdrawn`: the client lost its entitlement before the delivery, or the endpoint is gone, disabled, or filters it. `expired`: see expiry.ts. */
+/** `withdrawn`: the client lost its entitlement before the delivery, or the endpoint is gone, disabled, or filters it. `expired`: see delivery/deliver.ts. */
 export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn', 'expired'] as const
 
 const deliveryState = z.object({

@@ -11,9 +11,8 @@ import { FLIGHT_MS, take } from '#signals/delivery/scripts.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
 import { commit } from '#signals/log/commit.ts'
 import { createLogReader, type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
-import { readExpired } from '#signals/outbox/expiry.ts'
 import { dueCounts, readAttempts, readSchedule } from '#signals/outbox/outbox.ts'
-import { accountFor } from '#signals/outbox/resend.ts'
+import { accountFor, readExpired } from '#signals/outbox/resend.ts'
 import { SOUND } from '#signals/outbox/webhook-condition.ts'
 import {
   disableWebhook,

@@ -2,9 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MODES, type SignalAction, type SignalContent } from '#core/contract/signal.ts'
-import type { DeliveryEvent } from '#signals/delivery/deliver.ts'
+import { type DeliveryEvent, isExpired } from '#signals/delivery/deliver.ts'
 import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/workers.ts'
-import { isExpired } from '#signals/outbox/expiry.ts'
 import { type Condition, conditionAfter, SOUND } from '#signals/outbox/webhook-condition.ts'
 import {
   BREAKER_FAILURES,
