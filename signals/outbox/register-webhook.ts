@@ -4,7 +4,7 @@ import { messageOf } from '#storage/error-code.ts'
 import { assertId, findClient } from '../clients/clients.ts'
 import type { RandomBytes } from '../clients/token.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
-import { registrationsKey } from '../redis/keys.ts'
+import { hourKeyOf } from '../redis/keys.ts'
 import { countInHour, type HourLimit } from '../redis/per-hour.ts'
 import { type AddressRules, checkUrl } from '../send/address-guard.ts'
 import type { Outcome } from '../send/outcome.ts'
@@ -55,7 +55,7 @@ export const MOST_REGISTRATIONS = 5
 export const REGISTRATIONS: HourLimit = {
   most: MOST_REGISTRATIONS,
   what: 'a webhook can be registered',
-  keyOf: registrationsKey,
+  keyOf: hourKeyOf('registrations'),
 }
 
 /**
@@ -121,7 +121,7 @@ function secretsFor({ now, drawBytes }: RegisterParts, kept: readonly WebhookSec
   return { secrets: rotateSecrets(others, newest, now()), made: own === null ? newest : null }
 }
 
-/** What `check` says is wrong with a text is no secret of an address. */
+/** Throws `validation_error` with what `check` says: what is wrong with a text is no secret of an address. */
 function assertText(param: 'url' | 'secret', check: () => unknown): void {
   try {
     check()

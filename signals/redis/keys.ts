@@ -138,16 +138,11 @@ local function revise(destination)
 end
 `
 
-/** String with an expiry: how many webhooks a client has tried to register in its hour, of all its endpoints. */
-export const registrationsKey = (client: string): string => `${PREFIX}:registrations:${client}`
-
-/** The same of changes, of tests that a client fires, and of resends that it orders. */
-export const changesKey = (client: string): string => `${PREFIX}:changes:${client}`
-export const testsKey = (client: string): string => `${PREFIX}:tests:${client}`
-export const resendsKey = (client: string): string => `${PREFIX}:resends:${client}`
-
-/** String with an expiry: how often a client has had the signals of a resend counted in its hour. */
-export const resendCountsKey = (client: string): string => `${resendsKey(client)}:counted`
+/** String with an expiry: how often a client has done something in its hour, of all its endpoints; `:counted` are resends that were only counted. */
+export const hourKeyOf =
+  (what: 'registrations' | 'changes' | 'tests' | 'resends', more: '' | ':counted' = '') =>
+  (client: string): string =>
+    `${PREFIX}:${what}:${client}${more}`
 
 /**
  * Hash of a signal, destination -> state of the delivery as JSON: the outbox. The key text is that of stored data and
