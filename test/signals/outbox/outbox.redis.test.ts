@@ -154,13 +154,8 @@ test.each([false, true])(
   async isPaused => {
     const first = await firstOfEight()
     const opened = { ...SOUND, breaker: { kind: 'open', probes: 0, probeAtMs: 90_000_000 } } as const
-    const moved = {
-      condition: opened,
-      lane: 'slow',
-      disabledWhy: null,
-      hurries: false,
-      notice: null,
-    } as const
+    const unsaid = { disabledWhy: null, hurries: false, notice: null }
+    const moved = { condition: opened, lane: 'slow', ...unsaid } as const
     await settle(redis, ME, first, { ...retried(first, 80_000_000), webhook: moved }, NOW, null)
     if (isPaused) {
       await setSettings(redis, BOX, 'acme', { isPaused })
