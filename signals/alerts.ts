@@ -164,12 +164,8 @@ function toGuessingAlert(wrongTokens: number): Alert {
 }
 
 /** An internal error concerns one client; a network fault concerns all and is one alert. */
-function toFaultAlert({
-  destination,
-  seq,
-  reason,
-  inARow,
-}: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
+function toFaultAlert(event: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
+  const { destination, seq, reason, inARow } = event
   if (reason !== 'program_error') {
     const message = `deliveries failed ${inARow} times in a row before they were sent: ${reason}; check the network and the name resolution of this machine`
     return alert('our_fault', reason, message)

@@ -52,40 +52,34 @@ export const selfTestCases = (order: SelfTestOrder): readonly Case[] => [
   staleCase(order),
 ]
 
-function acceptedCases(order: SelfTestOrder): Case[] {
-  const first = signalOf(order, 1)
-  const [good, again] = [postOf(order, first), postOf(order, first, { attempt: 2 })]
-  const [second, third] = [2, 3].map(seq => postOf(order, signalOf(order, seq)))
-  const [long, short] = (['long', 'short'] as const).map(action => postOf(order, signalOf(order, 1, action)))
-  return [
-    ['a good delivery', 'accepted', VERIFIED, good],
-    ['the same again', 'accepted', 'acknowledge a duplicate with 2xx', again],
-    ['one after a gap', 'accepted', TAKE_ANY_ORDER, third!],
-    ['one that was overtaken', 'accepted', TAKE_ANY_ORDER, second!],
-    ['a test that says long', 'accepted', ANY_ACTION, long!],
-    ['a test that says short', 'accepted', ANY_ACTION, short!],
-    ['an unknown field', 'accepted', FURTHER_FIELDS, postOf(order, widened(first))],
-    ['large headers', 'accepted', 'take headers of 8 KiB in all: proxies add theirs', padded(good)],
-  ]
-}
+const acceptedCases = (order: SelfTestOrder): Case[] => [
+  ['a good delivery', 'accepted', VERIFIED, postOf(order)],
+  ['the same again', 'accepted', 'acknowledge a duplicate with 2xx', postOf(order, { attempt: 2 })],
+  ['one after a gap', 'accepted', TAKE_ANY_ORDER, postOf(order, { seq: 3 })],
+  ['one that was overtaken', 'accepted', TAKE_ANY_ORDER, postOf(order, { seq: 2 })],
+  ['a test that says long', 'accepted', ANY_ACTION, postOf(order, { action: 'long' })],
+  ['a test that says short', 'accepted', ANY_ACTION, postOf(order, { action: 'short' })],
+  ['an unknown field', 'accepted', FURTHER_FIELDS, postOf(order, { further: A_FURTHER_FIELD })],
+  ['large headers', 'accepted', 'take headers of 8 KiB in all: proxies add theirs', padded(postOf(order))],
+]
+
+const A_FURTHER_FIELD = ',"a_field_of_the_future":{"nested":[1,null]}'
 
 function rotationCases(order: SelfTestOrder): Case[] {
   const { secret, oldSecret } = order
   if (oldSecret === null) return []
-  const signedBy = (...secrets: string[]) => postOf(order, signalOf(order, 1), {}, secrets)
   return [
-    ['signed with the old secret', 'accepted', TAKE_BOTH, signedBy(oldSecret)],
-    ['signed with both secrets', 'accepted', TAKE_BOTH, signedBy(secret, oldSecret)],
+    ['signed with the old secret', 'accepted', TAKE_BOTH, postOf(order, { secrets: [oldSecret] })],
+    ['signed with both secrets', 'accepted', TAKE_BOTH, postOf(order, { secrets: [secret, oldSecret] })],
   ]
 }
 
 function refusedCases(order: SelfTestOrder): Case[] {
-  const good = postOf(order, signalOf(order, 1))
+  const good = postOf(order)
   const { 'x-signature': single = '', 'webhook-signature': standard = '', ...bare } = good.headers
   const half = { ...bare, 'x-signature': single.slice(0, 39), 'webhook-signature': standard.slice(0, 25) }
-  const wrong = postOf(order, signalOf(order, 1), {}, [WRONG_SECRET])
   return [
-    ['a wrong signature', 'refused', VERIFY, wrong],
+    ['a wrong signature', 'refused', VERIFY, postOf(order, { secrets: [WRONG_SECRET] })],
     ['no signature', 'refused', VERIFY, { ...good, headers: bare }],
     ['half a signature', 'refused', `compare the whole text: ${VERIFY}`, { ...good, headers: half }],
     ['a body altered after signing', 'refused', VERIFY_BYTES, { ...good, body: altered(good.body) }],
@@ -97,7 +91,7 @@ const staleCase = (order: SelfTestOrder): Case => [
   'either',
   'refused where webhook-timestamp is verified (Standard Webhooks), accepted by X-Signature, which has no time in it: ' +
     'then de-duplication on signal_id is what makes a repetition harmless',
-  postOf(order, signalOf(order, 1), { sentAtMs: order.nowMs - STALE_MS }),
+  postOf(order, { sentAtMs: order.nowMs - STALE_MS }),
 ]
 
 const WRONG_SECRET = createWebhookSecret(() => createHash('sha256').update('no secret of anybody').digest())
@@ -109,31 +103,25 @@ const CHANGES = {
   flat: { base_risk_pct: 0, implied_leverage: 0, why: 'signal' },
 } as const
 
-type TestSignal = { readonly id: string; readonly seq: number; readonly body: string }
-
-function signalOf({ alias, nowMs }: SelfTestOrder, seq: number, action: SignalAction = 'flat'): TestSignal {
-  const id = `${FIRED}self-${nowMs}-${seq}-${action}`
-  const content = { ...testContent(id, nowMs), alias, action, ...CHANGES[action] }
-  const { head, tail } = toHalves(content)
-  return { id, seq, body: `${head}${seq}${tail}` }
+/** How a delivery of the self-test differs from a good one of its first signal; `further` is text after the last field of the body. */
+type Differences = Partial<Pick<Delivery, 'seq' | 'attempt' | 'sentAtMs'>> & {
+  readonly action?: SignalAction
+  readonly further?: string
+  readonly secrets?: readonly string[]
 }
 
 function postOf(
-  { url, secret, oldSecret, nowMs }: SelfTestOrder,
-  { id, seq, body }: TestSignal,
-  more: Partial<Delivery> = {},
-  secrets: readonly string[] = [secret],
+  { url, secret, oldSecret, alias, nowMs }: SelfTestOrder,
+  differences: Differences = {},
 ): Post {
-  const bytes = new TextEncoder().encode(body)
-  const delivery = { body: bytes, id, seq, prevSeq: seq - 1, attempt: 1, sentAtMs: nowMs, ...more }
-  const headers = signedHeaders(delivery, secrets)
-  return { url, headers, body: bytes, secrets: oldSecret === null ? [secret] : [secret, oldSecret] }
+  const { seq = 1, action = 'flat', attempt = 1, sentAtMs = nowMs } = differences
+  const { further = '', secrets = [secret] } = differences
+  const id = `${FIRED}self-${nowMs}-${seq}-${action}`
+  const { head, tail } = toHalves({ ...testContent(id, nowMs), alias, action, ...CHANGES[action] })
+  const body = new TextEncoder().encode(`${head}${seq}${tail.slice(0, -1)}${further}}`)
+  const headers = signedHeaders({ body, id, seq, prevSeq: seq - 1, attempt, sentAtMs }, secrets)
+  return { url, headers, body, secrets: oldSecret === null ? [secret] : [secret, oldSecret] }
 }
-
-const widened = ({ body, ...rest }: TestSignal): TestSignal => ({
-  ...rest,
-  body: `${body.slice(0, -1)},"a_field_of_the_future":{"nested":[1,null]}}`,
-})
 
 function padded(post: Post): Post {
   const padding = 'p'.repeat(PADDING_CHARACTERS)
@@ -189,10 +177,8 @@ const SLOW = `answer within ${SUSPECT_AFTER_MS} ms and work afterwards: slower r
 
 function promptness(totalMs: number): Finding {
   const found = { name: 'an answer at once', told: `it took ${totalMs} ms` }
-  const isPrompt = totalMs <= SUSPECT_AFTER_MS
-  return isPrompt
-    ? { ...found, verdict: 'passed', advice: '' }
-    : { ...found, verdict: 'failed', advice: SLOW }
+  if (totalMs <= SUSPECT_AFTER_MS) return { ...found, verdict: 'passed', advice: '' }
+  return { ...found, verdict: 'failed', advice: SLOW }
 }
 
 /** A complete 4xx is a refusal; 5xx, redirects and broken answers are neither. */

@@ -9,8 +9,7 @@ import { createBarReader } from '#pipeline/book/read-bars.ts'
 import { readBarsAnswer } from '#pipeline/import/bars.ts'
 import type { Stepper } from '#pipeline/live/stepper.ts'
 import { createKnownBars, type Feed, type KnownBars, openBarStore, revisedBars } from '#signals/live/bars.ts'
-import { fileFeed, streamFeed } from '#signals/live/file-feed.ts'
-import { pollFeed } from '#signals/live/poll-feed.ts'
+import { fileFeed, pollFeed, streamFeed } from '#signals/live/feeds.ts'
 import { endLive, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
 import { type LiveStrategy, priceOf } from '#signals/live/signals-of.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
@@ -111,7 +110,7 @@ async function runStored(market: BarsKey, { book, entries, feeds, liveDir }: Liv
     )
     note(`${market}: ${strategies.map(({ alias }) => alias).join(', ')} follow ${feed.name}`)
     for (const strategy of strategies) noteTick(strategy, known, note)
-    await runMarket(own, { name: market, strategies, known, store, feed })
+    await runMarket(own, { strategies, known, store, feed })
   } finally {
     await store.close()
   }

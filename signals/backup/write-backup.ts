@@ -29,15 +29,15 @@ const DERIVED: readonly string[] = [
 const DERIVED_PREFIXES: readonly string[] = [
   keys.FLIGHT_PREFIX,
   keys.READY_PREFIX,
-  keys.WAITING_PREFIX,
+  keys.waitingKey(''),
   keys.PREVIEW_LIMIT_PREFIX,
-  keys.SESSION_PREFIX,
-  keys.ACCOUNT_SESSION_PREFIX,
-  keys.ACCOUNT_LINK_PREFIX,
+  keys.sessionsKey(''),
+  keys.accountSessionsKey(''),
+  keys.accountLinkKey(''),
 ]
 
 const SPECIAL: readonly string[] = [keys.LOG, keys.RELAY_CURSOR]
-const isLiveRecord = (key: string): boolean => key.startsWith(keys.LIVE_PREFIX)
+const isLiveRecord = (key: string): boolean => key.startsWith(keys.liveKey(''))
 
 /** Whether a key is copied as it is. A new kind of key is copied unless it is in the lists above. */
 const isCopied = (key: string): boolean =>

@@ -7,7 +7,7 @@ import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { tolerate } from '#storage/error-code.ts'
 import { assertHead, knownLog } from '../log/guard.ts'
 import { DEFAULT_ENDPOINT, type Destination, routeOf } from '../outbox/destination.ts'
-import { WAKE } from '../outbox/outbox.ts'
+import { NAMES } from '../outbox/outbox.ts'
 import { askRedis } from '../redis/connect.ts'
 import * as keys from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION } from '../redis/script.ts'
@@ -150,7 +150,7 @@ type Reply = [
 /** Reads a key, its client and the head of the log. The same commands run whether the key exists or not. */
 const READ_SCRIPT = `${TEXT_FUNCTION}
 local owner, sha256, last, ends = unpack(redis.call('HMGET', KEYS[1], 'client', 'sha256', 'last_used_at', 'expires_at'))
-local record = text(redis.call('HGETALL', '${keys.CLIENT_PREFIX}' .. (owner or '')))
+local record = text(redis.call('HGETALL', '${keys.clientKey('')}' .. (owner or '')))
 return {owner or '', sha256 or '', last or '', ends or '', record, redis.call('GET', KEYS[2]) or '', redis.call('HGET', KEYS[3], 'seq') or '0'}
 `
 
@@ -187,7 +187,7 @@ return 'ok'
  * does not have its setter: any key may have set it. Only a live key, or the operator, sets it again. Settings that the key
  * changed stay: nobody else may choose what is sent; one notice names the endpoints that have them.
  */
-const SUSPEND = `${WAKE}${keys.NOTIFY}
+const SUSPEND = `${NAMES}${keys.NOTIFY}
 local function suspend_one(webhooks, destination, id, route)
   local url, by, at, suspended = unpack(redis.call('HMGET', webhook(destination), 'url', 'set_by', 'set_at', 'suspended'))
   local is_unknown = not by or not at
@@ -208,7 +208,7 @@ local function has_settings_of(destination, id)
 end
 
 local function suspend(webhooks, client, id, suspended)
-  local names, changed = redis.call('SMEMBERS', '${keys.ENDPOINTS_PREFIX}' .. client), {}
+  local names, changed = redis.call('SMEMBERS', '${keys.endpointsKey('')}' .. client), {}
   table.sort(names)
   table.insert(names, 1, '')
   for _, name in ipairs(names) do

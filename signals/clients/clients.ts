@@ -35,7 +35,7 @@ const stored = z.object({
 })
 
 /** Parses a stored record; null if there is none. Throws if it is malformed. */
-export const toClient = (id: string, fields: Readonly<Record<string, string>>): Client | null =>
+const toClient = (id: string, fields: Readonly<Record<string, string>>): Client | null =>
   Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
 
 const toStoredClient = ({ tier, status, aliases, program, created_at, email }: Client) => ({

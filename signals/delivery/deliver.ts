@@ -2,40 +2,27 @@
 // and writes what became of each. What it asks of Redis is in scripts.ts, beside this file.
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import type { Signal } from '#core/contract/signal.ts'
 import type { LoggedSignal, LogReader } from '../log/read-log.ts'
 import type { Destination } from '../outbox/destination.ts'
-import { isExpired } from '../outbox/expiry.ts'
 import { type Attempt, type DeliveryState, type Lane, toAttempt } from '../outbox/outbox.ts'
 import { endpointView, isEntitled } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
 import { type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/webhook-condition.ts'
 import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
 import { RedisDownError } from '../redis/connect.ts'
+import type { StartTimer } from '../send/guarded-connect.ts'
 import type { Answered, OurFaultReason } from '../send/outcome.ts'
-import {
-  clampRetryAfter,
-  NOTICE_AFTER_MS,
-  nextRetryMs,
-  SUSPECT_AFTER_MS,
-  type Waits,
-} from '../send/policy.ts'
+import { clampRetryAfter, NOTICE_AFTER_MS, nextRetryMs, SUSPECT_AFTER_MS } from '../send/policy.ts'
 import type { SendSignal } from '../send/send.ts'
 import { liveSecrets } from '../send/sign.ts'
 import { type Cause, type Due, type Released, type Settlement, settle, type Taking, take } from './scripts.ts'
 
+type OfDelivery = { readonly destination: Destination; readonly seq: number }
+
 export type DeliveryEvent =
-  | {
-      readonly kind: 'attempt'
-      readonly destination: Destination
-      readonly seq: number
-      readonly attempt: Attempt
-      readonly firedAtMs: number
-    }
-  | {
-      readonly kind: 'exhausted' | 'withdrawn' | 'expired'
-      readonly destination: Destination
-      readonly seq: number
-    }
+  | (OfDelivery & { readonly kind: 'attempt'; readonly attempt: Attempt; readonly firedAtMs: number })
+  | (OfDelivery & { readonly kind: 'exhausted' | 'withdrawn' | 'expired' })
   | { readonly kind: 'disabled'; readonly destination: Destination; readonly why: string }
   | { readonly kind: 'failing'; readonly destination: Destination; readonly forMs: number }
   /** No attempt was made, for a reason that is not the receiver's. */
@@ -66,11 +53,11 @@ export type DeliveryParts = {
   /** A unique name. */
   readonly newToken: () => string
   readonly sleep: (ms: number) => Promise<void>
+  readonly startTimer: StartTimer
   readonly readSignal: LogReader['readSignal']
   readonly send: SendSignal
   /** How long a worker may be silent before another takes its destination. */
   readonly flightMs: number
-  readonly waits: Waits
   /** True once no further delivery is started. */
   readonly isStopping: () => boolean
   readonly faults: Faults
@@ -99,8 +86,9 @@ const OUR_FAULT_WAIT_MS = 2_000
 /** The longest wait after an error of the program: a fixed release is deployed within minutes. */
 const LONGEST_ERROR_WAIT_MS = 300_000
 
-/** Both times are of the clock that is never set. */
-type Turn = Taking & { readonly lane: Lane; readonly endsMs: number; readonly lastStartMs: number }
+/** A worker with the destination that it has leased. Both times are of the clock that is never set. */
+type Turn = DeliveryParts &
+  Taking & { readonly lane: Lane; readonly endsMs: number; readonly lastStartMs: number }
 
 type Step = {
   readonly settlement: Settlement
@@ -119,70 +107,86 @@ export async function drainDestination(
   destination: Destination,
   lane: Lane,
 ): Promise<Released> {
+  const { elapsed, flightMs } = parts
+  const beginMs = elapsed() // before Redis starts to count
+  const endsMs = beginMs + Math.min(TURN_MS, flightMs * TURN_SHARE)
+  const lastStartMs = beginMs + flightMs * LAST_START_SHARE
+  const turn = { ...parts, destination, token: parts.newToken(), lane, endsMs, lastStartMs }
   try {
-    const released = await runTurn(parts, destination, lane)
-    if (released.kind !== 'busy') endFaults(parts, destination, null)
+    const released = await runTurn(turn)
+    if (released.kind !== 'busy') endFaults(turn, null)
     return released
   } catch (error) {
     // The result cannot be written: the lease ends, and a worker takes the destination again.
-    if (!(error instanceof RedisDownError)) reportFault(parts, destination, null, 'program_error')
+    if (!(error instanceof RedisDownError)) reportFault(turn, null, 'program_error')
     throw error
   }
 }
 
-async function runTurn(parts: DeliveryParts, destination: Destination, lane: Lane): Promise<Released> {
-  const { redis, now, elapsed, flightMs } = parts
-  const beginMs = elapsed() // before Redis starts to count
-  const endsMs = beginMs + Math.min(TURN_MS, flightMs * TURN_SHARE)
-  const lastStartMs = beginMs + flightMs * LAST_START_SHARE
-  const turn = { destination, token: parts.newToken(), flightMs, lane, endsMs, lastStartMs }
+async function runTurn(turn: Turn): Promise<Released> {
+  const { redis, now, elapsed, onEvent } = turn
   let found = await take(redis, turn, now())
   while (found.kind === 'send') {
-    const step = elapsed() < lastStartMs ? await deliverSurely(parts, turn, found) : untried(now())
-    const { isCurrent, next } = await settleSurely(parts, turn, found, step)
+    const step = elapsed() < turn.lastStartMs ? await deliverSurely(turn, found) : untried(now())
+    const { isCurrent, next } = await settleSurely(turn, found, step)
     for (const event of step.events)
-      if (isCurrent || !(event.kind === 'exhausted' || event.kind === 'expired')) parts.onEvent(event)
+      if (isCurrent || !(event.kind === 'exhausted' || event.kind === 'expired')) onEvent(event)
     found = next
   }
   return found
 }
 
 /** An error of the program is no failure of the receiver: the delivery waits, and the others go on. */
-async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
+async function deliverSurely(turn: Turn, due: Due): Promise<Step> {
   try {
-    return await deliver(parts, turn, due)
+    return await deliver(turn, due)
   } catch (error) {
-    if (error instanceof RedisDownError) return untried(parts.now() + OUR_FAULT_WAIT_MS)
-    parts.onError(error)
-    const inARow = reportFault(parts, turn.destination, due.seq, 'program_error')
+    if (error instanceof RedisDownError) return untried(turn.now() + OUR_FAULT_WAIT_MS)
+    turn.onError(error)
+    const inARow = reportFault(turn, due.seq, 'program_error')
     const waitMs = Math.min(OUR_FAULT_WAIT_MS * 2 ** (inARow - 1), LONGEST_ERROR_WAIT_MS)
-    return { ...AT_ONCE, settlement: { ...NOTHING, state: due.state, dueMs: parts.now() + waitMs } }
+    return { ...AT_ONCE, settlement: { ...NOTHING, state: due.state, dueMs: turn.now() + waitMs } }
   }
 }
 
 /** Checks everything again, and makes an attempt. */
-async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
-  const reading = parts.readSignal(due.seq)
+async function deliver(turn: Turn, due: Due): Promise<Step> {
+  const { box, destination, now } = turn
+  const reading = turn.readSignal(due.seq)
   const signal = await reading
   // Webhook and entitlement may have changed while it was read: they are found again, and the signal is known then.
   if (reading instanceof Promise && signal !== undefined) return AT_ONCE
-  const webhook = openWebhook(parts.box, turn.destination, due.webhook)
+  const webhook = openWebhook(box, destination, due.webhook)
   const mayHave =
     signal !== undefined &&
     due.record !== null &&
-    isEntitled(endpointView(due.record, turn.destination, webhook?.filter ?? null), signal)
-  if (webhook === null || !mayHave) return unsent(parts, turn, due, { status: 'withdrawn' })
-  if (!webhook.enabled) return unsent(parts, turn, due, { status: 'withdrawn', disabled: true })
-  if (isExpired(signal, due.state, webhook.expireAfterS, parts.now()))
-    return unsent(parts, turn, due, { status: 'expired' })
-  if (webhook.lane === 'slow' && turn.lane === 'fast') return untried(parts.now())
-  return attemptDelivery(parts, turn, due, webhook, signal)
+    isEntitled(endpointView(due.record, destination, webhook?.filter ?? null), signal)
+  if (webhook === null || !mayHave) return unsent(turn, due, { status: 'withdrawn' })
+  if (!webhook.enabled) return unsent(turn, due, { status: 'withdrawn', disabled: true })
+  if (isExpired(signal, due.state, webhook.expireAfterS, now()))
+    return unsent(turn, due, { status: 'expired' })
+  if (webhook.lane === 'slow' && turn.lane === 'fast') return untried(now())
+  return attemptDelivery(turn, due, webhook, signal)
+}
+
+/**
+ * Whether an attempt that is due is not to be made, because the signal was committed more than `afterS` seconds ago: a live entry
+ * alone, and none that somebody had resent. A position must be closed however late: a `flat` never expires. Null is never.
+ */
+export function isExpired(
+  { body, atMs }: LoggedSignal,
+  { resent }: Pick<DeliveryState, 'resent'>,
+  afterS: number | null,
+  nowMs: number,
+): boolean {
+  if (afterS === null || resent === true || nowMs - atMs <= afterS * 1_000) return false
+  const { mode, is_test, action } = JSON.parse(body) as Signal // the log holds signals alone
+  return mode === 'LIVE' && !is_test && (action === 'long' || action === 'short')
 }
 
 /** It is not sent. The client can still pull it, and a resend owes it again. */
 function unsent(
-  { now }: DeliveryParts,
-  { destination }: Turn,
+  { now, destination }: Turn,
   { seq, state: before }: Due,
   end: { readonly status: 'withdrawn' | 'expired'; readonly disabled?: true },
 ): Step {
@@ -192,34 +196,29 @@ function unsent(
 }
 
 /** One request, and what it changes. An internal fault that prevented it leaves the delivery due. */
-async function attemptDelivery(
-  parts: DeliveryParts,
-  turn: Turn,
-  { seq, state: before }: Due,
-  webhook: Webhook,
-  signal: LoggedSignal,
-): Promise<Step> {
-  const { destination } = turn
-  const at = parts.now()
+async function attemptDelivery(turn: Turn, due: Due, webhook: Webhook, signal: LoggedSignal): Promise<Step> {
+  const { destination, now } = turn
+  const { seq, state: before } = due
+  const at = now()
   const number = before.attempts + 1
   const { url, headers } = webhook
   const secrets = liveSecrets(webhook.secrets, at)
-  const outcome = await parts.send({ url, secrets, headers, signal, prevSeq: before.prev, attempt: number })
+  const outcome = await turn.send({ url, secrets, headers, signal, prevSeq: before.prev, attempt: number })
   if (outcome.kind === 'ourFault') {
-    reportFault(parts, destination, seq, outcome.reason)
-    return untried(parts.now() + OUR_FAULT_WAIT_MS)
+    reportFault(turn, seq, outcome.reason)
+    return untried(now() + OUR_FAULT_WAIT_MS)
   }
-  endFaults(parts, destination, seq)
+  endFaults(turn, seq)
   // A probe tests the receiver, not its signal.
   const counts = outcome.kind === 'delivered' || webhook.condition.breaker.kind !== 'open'
   const attempt = toAttempt(outcome, at, counts ? number : null)
-  const { state, dueMs } = stateAfter(parts, before, outcome, attempt)
-  const moved = webhookAfter(parts, webhook, seq, outcome)
+  const { state, dueMs } = stateAfter(turn, before, outcome, attempt)
+  const moved = webhookAfter(webhook, seq, outcome, now())
   // The signal that opens the breaker is due at its first probe: it may be the only one.
   const probeMs = moved.webhook && probeAtMs(moved.webhook.condition)
   return {
     settlement: { state, dueMs: dueMs && Math.min(dueMs, probeMs ?? dueMs), attempt, webhook: moved.webhook },
-    leaveUntilMs: (moved.webhook ?? webhook).lane === 'slow' && turn.lane === 'fast' ? parts.now() : null,
+    leaveUntilMs: (moved.webhook ?? webhook).lane === 'slow' && turn.lane === 'fast' ? now() : null,
     events: [
       { kind: 'attempt', destination, seq, attempt, firedAtMs: signal.atMs },
       ...(state.status === 'exhausted' ? [{ kind: 'exhausted' as const, destination, seq }] : []),
@@ -230,7 +229,7 @@ async function attemptDelivery(
 
 /** The state of the delivery after an answer, and when it is tried again. */
 function stateAfter(
-  { now, random, waits }: DeliveryParts,
+  { now, random }: Turn,
   before: DeliveryState,
   outcome: Answered,
   { at, n }: Attempt,
@@ -240,30 +239,29 @@ function stateAfter(
   if (outcome.kind === 'delivered')
     return { state: { ...state, status: 'delivered', settled_at: now() }, dueMs: null }
   if (n === null) return owed(now()) // the breaker decides when to try again
-  const waitMs = nextRetryMs(n, random, waits.retryMs)
+  const waitMs = nextRetryMs(n, random)
   if (waitMs === null) return { state: { ...state, status: 'exhausted', settled_at: now() }, dueMs: null }
   return owed(now() + clampRetryAfter(waitMs, outcome.retryAfterMs))
 }
 
 /** The webhook after an answer; null if unchanged, as for healthy ones. */
 function webhookAfter(
-  { now, waits }: DeliveryParts,
   { destination, condition, lane: before }: Webhook,
   seq: number,
   outcome: Answered,
+  nowMs: number,
 ): Pick<Settlement, 'webhook'> & { readonly events: readonly DeliveryEvent[] } {
-  const moved = conditionAfter(condition, seq, outcome, now(), waits.probeMs)
+  const moved = conditionAfter(condition, seq, outcome, nowMs)
   const isSlow = outcome.kind === 'failed' || outcome.total_ms > SUSPECT_AFTER_MS
   const lane = isSlow ? 'slow' : 'fast'
   if (lane === before && isSame(moved.condition, condition)) return { webhook: null, events: [] }
   const isBack = condition.breaker.kind === 'open' && outcome.kind === 'delivered'
   const hurries = isBack || moved.disabled !== null
-  const notice = noticeOf(condition, moved, outcome, now())
-  const webhook = { condition: moved.condition, lane, disabledWhy: moved.disabled, hurries, notice } as const
-  if (moved.disabled !== null)
-    return { webhook, events: [{ kind: 'disabled', destination, why: moved.disabled }] }
-  if (moved.alertMs === null) return { webhook, events: [] }
-  return { webhook, events: [{ kind: 'failing', destination, forMs: moved.alertMs }] }
+  const notice = noticeOf(condition, moved, outcome, nowMs)
+  const { disabled: why, alertMs: forMs } = moved
+  const webhook = { condition: moved.condition, lane, disabledWhy: why, hurries, notice } as const
+  if (why !== null) return { webhook, events: [{ kind: 'disabled', destination, why }] }
+  return { webhook, events: forMs === null ? [] : [{ kind: 'failing', destination, forMs }] }
 }
 
 /** What the owner of the endpoint has to know of an attempt: each once in a row of failures. */
@@ -292,8 +290,8 @@ const isSame = (after: Condition, before: Condition): boolean =>
  * Writes a result, waiting for a Redis that is away for up to the duration of a lease. Whether the turn goes on is
  * decided at each try: after a long wait too little of the lease is left for another request.
  */
-async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settlement, leaveUntilMs }: Step) {
-  const { redis, now, elapsed, isStopping, sleep } = parts
+async function settleSurely(turn: Turn, due: Due, { settlement, leaveUntilMs }: Step) {
+  const { redis, now, elapsed, isStopping, sleep } = turn
   const givesUpMs = elapsed() + turn.flightMs
   for (;;) {
     const isOver = elapsed() >= turn.endsMs || isStopping()
@@ -325,16 +323,12 @@ const MOST_ROWS = 10_000
 
 export const createFaults = (): Faults => new LRUCache({ max: MOST_ROWS })
 
-const endFaults = ({ faults }: DeliveryParts, destination: Destination, seq: number | null): unknown =>
+const endFaults = ({ faults, destination }: Turn, seq: number | null): unknown =>
   faults.size > 0 && faults.delete(`${destination} ${seq ?? ''}`)
 
 /** Counts a fault, reports it, and returns how many there were in a row. */
-function reportFault(
-  { faults, onEvent }: DeliveryParts,
-  destination: Destination,
-  seq: number | null,
-  reason: OurFaultReason | 'program_error',
-): number {
+function reportFault(turn: Turn, seq: number | null, reason: OurFaultReason | 'program_error'): number {
+  const { faults, onEvent, destination } = turn
   const row = `${destination} ${seq ?? ''}`
   const inARow = (faults.get(row) ?? 0) + 1
   faults.set(row, inARow)

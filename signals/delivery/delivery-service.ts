@@ -14,9 +14,8 @@ import {
 } from '../redis/clock.ts'
 import { askRedis, connectRedis } from '../redis/connect.ts'
 import { RELAY_LEASE } from '../redis/keys.ts'
-import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
+import type { ConnectOptions } from '../send/guarded-connect.ts'
 import type { SendMail } from '../send/mail.ts'
-import { WAITS } from '../send/policy.ts'
 import { createSender, createSendSignal } from '../send/send.ts'
 import { sendNotices } from '../subscribers/notices.ts'
 import { createFaults, type DeliveryParts } from './deliver.ts'
@@ -63,7 +62,7 @@ export async function startDelivery(options: DeliveryOptions) {
   const { clock, pace, onError, steady = createSteadyClock(clock) } = options
   const { redis, waiting, wasOff } = await connect(options, steady)
   const { parts, sender, readAfter, stopped, givenUp } = createParts(options, redis, steady)
-  const workers = startWorkers(parts, clock.startTimer, pace?.pollEveryMs)
+  const workers = startWorkers(parts, pace?.pollEveryMs)
   const token = options.newToken()
   const hasLease = async (): Promise<boolean> => (await askRedis(() => redis.get(RELAY_LEASE))) === token
   const relayParts: RelayParts = {
@@ -81,9 +80,9 @@ export async function startDelivery(options: DeliveryOptions) {
     if (await hasLease()) await sendNotices({ ...parts, sender, mail: options.mail ?? null })
   }
   const stopTasks = [
-    repeat(parts, pace?.noticesEveryMs ?? NOTICES_EVERY_MS, inform, clock.startTimer),
-    repeat(parts, WATCH_EVERY_MS, look, clock.startTimer),
-    repeat(parts, CLOCK_EVERY_MS, keepTime, clock.startTimer),
+    repeat(parts, pace?.noticesEveryMs ?? NOTICES_EVERY_MS, inform),
+    repeat(parts, WATCH_EVERY_MS, look),
+    repeat(parts, CLOCK_EVERY_MS, keepTime),
   ]
   return {
     /** Whether the lease of the relay is ours. */
@@ -132,12 +131,11 @@ function createParts(options: DeliveryOptions, redis: Redis, steady: SteadyClock
   let turns = 0 // a count, because random bytes take as long as a signature
   const parts: DeliveryParts = {
     ...options,
+    ...clock,
     redis,
     now: steady.now,
-    elapsed: clock.elapsed,
     newToken: () => `${own}-${++turns}`,
     readSignal,
-    waits: WAITS,
     sleep: ms => waitFor(ms, undefined, { signal: givenUp.signal }).catch(giveUp),
     send: createSendSignal(sender, steady.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
@@ -183,12 +181,8 @@ function giveUp(): never {
 }
 
 /** Runs something so long after its last end, again and again until the service stops; returns a function that stops its timer. */
-function repeat(
-  { onError, isStopping }: DeliveryParts,
-  everyMs: number,
-  run: () => Promise<void>,
-  startTimer: StartTimer,
-): () => void {
+function repeat(parts: DeliveryParts, everyMs: number, run: () => Promise<void>): () => void {
+  const { onError, isStopping, startTimer } = parts
   let stopTimer = (): void => {}
   const wait = (): void => {
     if (!isStopping()) stopTimer = startTimer(everyMs, () => void run().catch(onError).finally(wait))

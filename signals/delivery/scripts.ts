@@ -1,7 +1,6 @@
 // The scripts of a delivery: take a destination, then write each result and find the next delivery in the same step. Two round trips
 // per delivery.
 import type { Redis } from 'ioredis'
-import type { Client } from '../clients/clients.ts'
 import type { Destination } from '../outbox/destination.ts'
 import { type Attempt, type DeliveryState, type Lane, parseState } from '../outbox/outbox.ts'
 import { keepRecords, knownRecords, RECORDS, type Records } from '../outbox/records.ts'
@@ -17,15 +16,12 @@ export const FLIGHT_MS = 20_000
 export type Taking = { readonly destination: Destination; readonly token: string; readonly flightMs: number }
 
 /** A delivery that is due, with everything as it was when it was found. */
-export type Due = {
+export type Due = Pick<Records, 'webhook' | 'record'> & {
   readonly kind: 'send'
   readonly seq: number
   readonly state: DeliveryState
   /** The state as it was read, compared when it is settled. */
   readonly raw: string
-  /** The stored fields of the webhook, empty if there is none. */
-  readonly webhook: Readonly<Record<string, string>>
-  readonly record: Client | null
 }
 
 /** What a worker is to do with a destination that it does not have. */
@@ -54,7 +50,7 @@ export type Settlement = {
     /** Deliveries that wait for a retry are due now: the receiver is back, or the webhook is disabled. */
     readonly hurries: boolean
     /** Written in the same step. */
-    readonly notice?: Cause | null
+    readonly notice: Cause | null
   } | null
 }
 
@@ -82,31 +78,21 @@ export async function settle(
   leaveUntilMs: number | null,
 ): Promise<{ readonly isCurrent: boolean; readonly next: Found }> {
   const known = knownRecords(redis).get(destination)
-  const written = [
-    due.seq,
-    due.raw,
-    jsonOr(state),
-    dueMs ?? '',
-    jsonOr(attempt),
-    jsonOr(movedFields(due, webhook)),
-  ]
+  const moved = jsonOr(movedFields(due, webhook))
+  const written = [due.seq, due.raw, jsonOr(state), dueMs ?? '', jsonOr(attempt), moved]
   const args = [destination, token, nowMs, ...written, leaveUntilMs ?? '', ...revisionOf(known)]
   const [verdict, found] = (await runSettle(redis, ...args)) as [string, unknown] // the script returns both
   return { isCurrent: verdict === '1', next: toFound(redis, destination, known, found) }
 }
 
-/** Strings: the address and the condition that were read, and the values to write if both are unchanged. */
-const movedFields = (due: Due, moved: Settlement['webhook']) =>
+/** With the address and the condition that were read: nothing is written if they have changed. The condition is as it is stored. */
+const movedFields = ({ webhook: there }: Due, moved: Settlement['webhook']) =>
   moved && {
-    url: due.webhook.url ?? '',
-    was: due.webhook.condition ?? '',
+    ...moved,
+    url: there.url ?? '',
+    was: there.condition ?? '',
     condition: JSON.stringify(moved.condition),
     probe_at: String(probeAtMs(moved.condition) ?? ''),
-    lane: moved.lane,
-    disabled_why: moved.disabledWhy ?? '',
-    hurries: moved.hurries ? '1' : '',
-    event: moved.notice?.event ?? '',
-    reason: moved.notice?.reason ?? '',
   }
 
 const jsonOr = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
@@ -233,11 +219,11 @@ local function move(destination, to)
   local there = redis.call('HMGET', webhook(destination), 'url', 'condition', 'enabled')
   if there[1] ~= to.url or there[2] ~= to.was then return end -- it was set again meanwhile
   redis.call('HSET', webhook(destination), 'condition', to.condition, 'probe_at', to.probe_at, 'lane', to.lane)
-  if to.disabled_why ~= '' then
-    redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', to.disabled_why, 'probe_at', '')
+  if to.disabledWhy ~= cjson.null then
+    redis.call('HSET', webhook(destination), 'enabled', '0', 'disabled_why', to.disabledWhy, 'probe_at', '')
     redis.call('SREM', webhooks, destination)
   end
-  if to.event ~= '' and there[3] == '1' then notify(destination, to.event, '', to.reason) end
+  if to.notice ~= cjson.null and there[3] == '1' then notify(destination, to.notice.event, '', to.notice.reason) end
   revise(destination)
 end
 
@@ -265,7 +251,7 @@ local function run(destination, token, now, seq, was, state, due, attempt, moved
   if moved ~= '' then
     local to = cjson.decode(moved)
     move(destination, to)
-    if to.hurries == '1' then promote(destination, '+inf', -1) end
+    if to.hurries then promote(destination, '+inf', -1) end
   end
 
   if redis.call('GET', flight(destination)) ~= token then return {verdict, {'busy'}} end

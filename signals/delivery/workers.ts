@@ -1,7 +1,6 @@
 // The workers of one process: they take destinations that are due from the schedules of the outbox; there is no
 // other queue.
 import { LANES, type Lane, readSchedule } from '../outbox/outbox.ts'
-import type { StartTimer } from '../send/guarded-connect.ts'
 import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from '../send/policy.ts'
 import type { SendSignal } from '../send/send.ts'
 import { type DeliveryParts, drainDestination } from './deliver.ts'
@@ -24,7 +23,6 @@ const POLLS_LEFT_OUT = 4
 /** The workers of this process. */
 type Floor = {
   readonly parts: DeliveryParts
-  readonly startTimer: StartTimer
   readonly lanes: { readonly [L in Lane]: WorkLane }
   /** Reads the schedules at a time, unless they are read before. */
   pollBy: (atMs: number) => void
@@ -47,13 +45,12 @@ const roomIn = ({ most, atWork, suspects }: WorkLane): number => most - atWork.s
 /** Starts the workers of both lanes. A destination whose worker dies is due again when its lease ends. */
 export function startWorkers(
   parts: DeliveryParts,
-  startTimer: StartTimer,
   pollEveryMs: number = POLL_EVERY_MS,
   most = DESTINATIONS_AT_ONCE,
 ) {
   const lanes = { fast: emptyLane(most.fast), slow: emptyLane(most.slow) }
-  const floor: Floor = { parts, startTimer, lanes, pollBy: () => {}, lastStartMs: 0, isClosing: false }
-  const poll = startPolling(parts, startTimer, pollEveryMs, async () =>
+  const floor: Floor = { parts, lanes, pollBy: () => {}, lastStartMs: 0, isClosing: false }
+  const poll = startPolling(parts, pollEveryMs, async () =>
     Math.min(...(await Promise.all(LANES.map(name => fill(floor, name))))),
   )
   floor.pollBy = poll.by
@@ -97,7 +94,7 @@ function begin(floor: Floor, name: Lane, destinations: readonly string[]): void 
 }
 
 async function lookAfter(floor: Floor, destination: string, name: Lane): Promise<void> {
-  const { parts, startTimer, lanes, pollBy } = floor
+  const { parts, lanes, pollBy } = floor
   const lane = lanes[name]
   let isSuspect = false
   const giveBack = (): boolean => {
@@ -107,7 +104,7 @@ async function lookAfter(floor: Floor, destination: string, name: Lane): Promise
     refill(floor, lane)
     return true
   }
-  const { send, stop } = watchAttempts(parts, startTimer, giveBack)
+  const { send, stop } = watchAttempts(parts, giveBack)
   try {
     const released = await drainDestination({ ...parts, send }, destination, name)
     if (released.kind === 'later') pollBy(released.atMs)
@@ -128,7 +125,7 @@ function refill({ parts, pollBy }: Floor, lane: WorkLane): void {
  * Calls `giveBack` once an attempt of a destination is suspect, and again until it returns true: receivers that hang must
  * not occupy the slots of those that answer.
  */
-function watchAttempts({ now, send }: DeliveryParts, startTimer: StartTimer, giveBack: () => boolean) {
+function watchAttempts({ now, send, startTimer }: DeliveryParts, giveBack: () => boolean) {
   /** When the attempt under way began. */
   let sinceMs: number | null = null
   const look = (): void => {
@@ -150,8 +147,7 @@ function watchAttempts({ now, send }: DeliveryParts, startTimer: StartTimer, giv
 
 /** Polls now, at the time that each poll returns, and after `everyMs` at the latest; one at a time. */
 function startPolling(
-  { now, onError }: DeliveryParts,
-  startTimer: StartTimer,
+  { now, onError, startTimer }: DeliveryParts,
   everyMs: number,
   poll: () => Promise<number>,
 ) {

@@ -119,7 +119,9 @@ export type KnownBars = ReturnType<typeof createKnownBars>
  * counts: the first final bar wins, whatever a vendor revises later.
  */
 export function createKnownBars(book: Bars, stored: readonly Bar[]) {
-  const bars = mergeBars(book, stored)
+  const live = new Set(stored.map(({ t }) => t))
+  const others = Array.from(book.t, (_, i) => barAt(book, i)).filter(({ t }) => !live.has(t))
+  const bars = [...others, ...stored].sort((a, b) => a.t - b.t)
   let columns: Bars | null = null
   const place = (t: number) => BY_OPEN.left(bars, t)
   return {
@@ -150,12 +152,6 @@ export function createKnownBars(book: Bars, stored: readonly Bar[]) {
       return columns
     },
   }
-}
-
-function mergeBars(book: Bars, stored: readonly Bar[]): Bar[] {
-  const live = new Set(stored.map(({ t }) => t))
-  const others = Array.from(book.t, (_, i) => barAt(book, i)).filter(({ t }) => !live.has(t))
-  return [...others, ...stored].sort((a, b) => a.t - b.t)
 }
 
 const BY_OPEN = bisector(({ t }: Bar) => t)

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
 import type { LoggedContent, Mode, Signal } from '#core/contract/signal.ts'
 import type { StepReport } from '#core/replay/held.ts'
-import { readAfter } from '../log/read-log.ts'
+import { readVisible } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { liveKey } from '../redis/keys.ts'
 import { hashField, heldField } from './live-record.ts'
@@ -17,8 +17,6 @@ export type Replayed = Sender & {
   readonly days: readonly { readonly openMs: number; readonly hash: string }[]
   readonly endMs: number
 }
-
-const BLOCK = 1_000
 
 /**
  * What a strategy left, or null if it never ran in this version: `fromMs` is the close of the last bar before it was
@@ -38,19 +36,15 @@ export type FiredSignals = ReadonlyMap<string, Signal>
 /** What was fired for each alias of `pasts`, in one pass over the log. */
 export async function readFired(redis: Redis, pasts: ReadonlyMap<string, LivePast>) {
   const fired = new Map([...pasts.keys()].map(alias => [alias, new Map<string, Signal>()]))
-  let since = 0
-  for (;;) {
-    const block = pasts.size === 0 ? [] : await readAfter(redis, since, BLOCK)
-    for (const { body, alias, onlyFor } of block) {
-      const past = pasts.get(alias)
-      if (past === undefined || onlyFor !== null) continue
+  const viewer = { id: '', aliases: [...pasts.keys()] } // no client: it sees no tests
+  for await (const block of readVisible(redis, viewer, 0, pasts.size === 0 ? 0 : Number.POSITIVE_INFINITY))
+    for (const { body, alias } of block) {
+      const { fromMs, cursorMs } = pasts.get(alias)!
       const signal: Signal = JSON.parse(body) // its digest was checked: it is what `toHalves` made
-      if (isOfRunner(signal) && isInside(signal, past.fromMs, past.cursorMs))
-        fired.get(alias)?.set(signal.signal_id, signal)
+      if (isOfRunner(signal) && isInside(signal, fromMs, cursorMs))
+        fired.get(alias)!.set(signal.signal_id, signal)
     }
-    if (block.length < BLOCK) return fired
-    since = block.at(-1)!.seq
-  }
+  return fired
 }
 
 /** Signals fired by hand say so; those of earlier releases have ids of another form. */

@@ -37,8 +37,6 @@ export type LiveWorld = {
 
 /** One instrument on one timeframe, and the strategies that trade it. */
 export type Market = {
-  /** `BTCUSDT-PERP/4h`. */
-  readonly name: string
   readonly strategies: readonly LiveStrategy[]
   readonly known: KnownBars
   readonly store: BarStore

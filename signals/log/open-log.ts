@@ -83,12 +83,8 @@ async function promise(redis: Redis, options: LogOptions, giver: Giver, seq: num
     const { epoch, seq: newest } = await readGuardedHead(redis)
     const name = isSole || mark.isClosed || !giver.hasGiven ? giver.name : SEVERAL
     giver.isSole = false // until Redis has it: another process may write the mark at the same time
-    const promised = await createHighWater(privateStore).promise(
-      Math.max(seq, newest),
-      newest,
-      name,
-      newEpoch(),
-    )
+    const least = Math.max(seq, newest)
+    const promised = await createHighWater(privateStore).promise(least, newest, name, newEpoch())
     const args = [epoch ?? '', promised, name, version]
     const given = await runScript(redis, PROMISE_SCRIPT, [HEAD, EPOCH], ...args)
     if (given === null) continue

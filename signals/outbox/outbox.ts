@@ -12,7 +12,7 @@ import type { Destination } from './destination.ts'
 export const LANES = ['fast', 'slow'] as const
 export type Lane = (typeof LANES)[number]
 
-/** `withdrawn`: the client lost its entitlement before the delivery, or the endpoint is gone, disabled, or filters it. `expired`: see expiry.ts. */
+/** `withdrawn`: the client lost its entitlement before the delivery, or the endpoint is gone, disabled, or filters it. `expired`: see delivery/deliver.ts. */
 export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn', 'expired'] as const
 
 const deliveryState = z.object({
@@ -86,18 +86,9 @@ export async function oweAgain(
   isAsked: boolean,
 ) {
   if (signals.length === 0) return
-  const asked = isAsked ? '1' : ''
   const after = `,${JSON.stringify(untried(nowMs)).slice(1)}`
-  await runScript(
-    redis,
-    OWE_AGAIN_SCRIPT,
-    [keys.RELAY_CURSOR],
-    destination,
-    nowMs,
-    after,
-    asked,
-    ...pairsOf(signals),
-  )
+  const args = [destination, nowMs, after, isAsked ? '1' : '', ...pairsOf(signals)]
+  await runScript(redis, OWE_AGAIN_SCRIPT, [keys.RELAY_CURSOR], ...args)
 }
 
 /** Records a signal that was acknowledged at its first attempt without having been owed. */
@@ -171,13 +162,16 @@ export async function moveSchedules(redis: Redis, byMs: number): Promise<void> {
 /** A script of this size takes some milliseconds. */
 const MOVED_AT_ONCE = 100
 
-/** Lua: the keys of a signal or of a destination, and the schedules of the lanes. */
+/**
+ * Lua: the keys of a signal or of a destination, and the schedules of the lanes. `wake(destination)` makes a destination due at once,
+ * whatever it waits for, if it is owed anything.
+ */
 export const NAMES = `${keys.REVISE}
 local function outbox(seq) return '${keys.OUTBOX_PREFIX}' .. seq end
 local function ready(destination) return '${keys.READY_PREFIX}' .. destination end
-local function waiting(destination) return '${keys.WAITING_PREFIX}' .. destination end
+local function waiting(destination) return '${keys.waitingKey('')}' .. destination end
 local function flight(destination) return '${keys.FLIGHT_PREFIX}' .. destination end
-local function webhook(destination) return '${keys.WEBHOOK_PREFIX}' .. destination end
+local function webhook(destination) return '${keys.webhookKey('')}' .. destination end
 
 local function schedule(destination, at)
   local is_slow = redis.call('HGET', webhook(destination), 'lane') == 'slow'
@@ -189,10 +183,7 @@ local function unschedule(destination)
   redis.call('ZREM', '${keys.SCHEDULES.fast}', destination)
   redis.call('ZREM', '${keys.SCHEDULES.slow}', destination)
 end
-`
 
-/** Lua: `wake(destination)` makes a destination due at once, whatever it waits for, if it is owed anything. */
-export const WAKE = `${NAMES}
 local function wake(destination)
   if redis.call('EXISTS', ready(destination), waiting(destination)) > 0 then schedule(destination, 0) end
 end
@@ -243,7 +234,7 @@ return due
 `
 
 /** Moves the times of destinations. KEYS: any, for routing only. ARGV: milliseconds, then destinations. Each that is owed anything is due, and finds its own time. */
-const MOVE_SCRIPT = `${WAKE}
+const MOVE_SCRIPT = `${NAMES}
 local by = ARGV[1]
 for i = 2, #ARGV do
   local destination = ARGV[i]

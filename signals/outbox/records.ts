@@ -2,8 +2,8 @@
 // them would be a third of the work of Redis, and parsing them would cost more than sending.
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import { type Client, toClient } from '../clients/clients.ts'
-import { CLIENT_PREFIX, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import { type Client, clientOfText } from '../clients/clients.ts'
+import { clientKey, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { runScript, TEXT_FUNCTION, toRecord } from '../redis/script.ts'
 import { clientOf, type Destination } from './destination.ts'
 import { NAMES } from './outbox.ts'
@@ -31,11 +31,8 @@ export function knownRecords(redis: Redis): LRUCache<string, Records> {
 /** Keeps what a script returned of a destination: the revision, its webhook and its client. */
 export function keepRecords(redis: Redis, destination: Destination, texts: readonly string[]): Records {
   const [revision = '', webhook = '', record = ''] = texts
-  const records = {
-    revision,
-    webhook: toRecord(webhook),
-    record: toClient(clientOf(destination), toRecord(record)),
-  }
+  const client = clientOfText(record, clientOf(destination))
+  const records = { revision, webhook: toRecord(webhook), record: client }
   knownRecords(redis).set(destination, records)
   return records
 }
@@ -57,7 +54,7 @@ export async function readRecords(
 export const RECORDS = `${NAMES}${TEXT_FUNCTION}
 local function revision_of(destination) return redis.call('GET', '${REVISION_PREFIX}' .. client_of(destination)) or '0' end
 local function records(destination)
-  return text(redis.call('HGETALL', webhook(destination))), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client_of(destination)))
+  return text(redis.call('HGETALL', webhook(destination))), text(redis.call('HGETALL', '${clientKey('')}' .. client_of(destination)))
 end
 `
 

@@ -4,9 +4,9 @@ import { messageOf } from '#storage/error-code.ts'
 import { assertId, findClient } from '../clients/clients.ts'
 import type { RandomBytes } from '../clients/token.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
-import { registrationsKey } from '../redis/keys.ts'
+import { hourKeyOf } from '../redis/keys.ts'
 import { countInHour, type HourLimit } from '../redis/per-hour.ts'
-import { type AddressRules, checkUrl, RefusedAddressError } from '../send/address-guard.ts'
+import { type AddressRules, checkUrl } from '../send/address-guard.ts'
 import type { Outcome } from '../send/outcome.ts'
 import type { SendSignal } from '../send/send.ts'
 import {
@@ -55,7 +55,7 @@ export const MOST_REGISTRATIONS = 5
 export const REGISTRATIONS: HourLimit = {
   most: MOST_REGISTRATIONS,
   what: 'a webhook can be registered',
-  keyOf: registrationsKey,
+  keyOf: hourKeyOf('registrations'),
 }
 
 /**
@@ -78,21 +78,15 @@ export async function registerWebhook(
   const { redis, box, now, rules, onChange } = parts
   const isClient = by.kind !== 'operator'
   assertId('endpoint', endpointOf(destination))
-  assertUrl(url, rules)
-  if (secret !== null) assertSecret(secret)
+  assertText('url', () => checkUrl(url, rules))
+  if (secret !== null) assertText('secret', () => keyOfSecret(secret))
   if (isClient) await countInHour(redis, REGISTRATIONS, clientOf(destination))
   const before = await readWebhook(redis, box, destination)
   const dropsSecrets = before?.isSuspended ?? false
   const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
   const isKept = !dropsSecrets && before !== null && isSameOrigin(url, before.url)
-  const webhook = {
-    destination,
-    url,
-    secrets,
-    headers: own ?? (isKept ? before.headers : {}),
-    filter: before?.filter ?? null,
-  }
-  const refusal = refusalOfAnswer(await sendTest(parts, webhook))
+  const webhook = { destination, url, secrets, headers: own ?? (isKept ? before.headers : {}) }
+  const refusal = refusalOfAnswer(await sendTest(parts, { ...webhook, filter: before?.filter ?? null }))
   if (refusal !== null) throw invalid('url', isClient ? NOT_ACKNOWLEDGED : refusal)
   if (!(await saveWebhook(redis, box, webhook, { ...by, atMs: now() }, before)))
     throw new ApiError(
@@ -121,24 +115,20 @@ export async function rotateWebhookSecret(
 }
 
 function secretsFor({ now, drawBytes }: RegisterParts, kept: readonly WebhookSecret[], own: string | null) {
-  if (own !== null) {
-    const others = kept.filter(({ text }) => text !== own)
-    return { secrets: rotateSecrets(others, own, now()), made: null }
-  }
-  if (kept.length > 0) return { secrets: kept, made: null }
-  const made = createWebhookSecret(drawBytes)
-  return { secrets: [{ text: made, expiresAtMs: null }], made }
+  if (own === null && kept.length > 0) return { secrets: kept, made: null }
+  const newest = own ?? createWebhookSecret(drawBytes)
+  const others = kept.filter(({ text }) => text !== newest)
+  return { secrets: rotateSecrets(others, newest, now()), made: own === null ? newest : null }
 }
 
-function assertSecret(text: string): void {
+/** Throws `validation_error` with what `check` says: what is wrong with a text is no secret of an address. */
+function assertText(param: 'url' | 'secret', check: () => unknown): void {
   try {
-    keyOfSecret(text)
+    check()
   } catch (error) {
-    throw invalid('secret', messageOf(error))
+    throw invalid(param, messageOf(error))
   }
 }
-
-type Tested = Pick<Webhook, 'destination' | 'url' | 'secrets' | 'headers' | 'filter'>
 
 /**
  * Commits the test, which has a number like every signal, and sends it at once; the relay skips it. If acknowledged,
@@ -146,8 +136,9 @@ type Tested = Pick<Webhook, 'destination' | 'url' | 'secrets' | 'headers' | 'fil
  */
 async function sendTest(
   parts: RegisterParts,
-  { destination, url, secrets, headers, filter }: Tested,
+  webhook: Pick<Webhook, 'destination' | 'url' | 'secrets' | 'headers' | 'filter'>,
 ): Promise<Outcome> {
+  const { destination, url, secrets, headers, filter } = webhook
   const { redis, now, send } = parts
   const client = await findClient(redis, clientOf(destination))
   const prevSeq = await newestVisible(redis, endpointView(client, destination, filter))
@@ -169,15 +160,6 @@ const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
 
 /** The only answer a subscriber gets for any failure at the address, so that it cannot be used to scan. */
 const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
-
-/** What its text says is no secret of the address. */
-function assertUrl(url: string, rules: AddressRules): void {
-  try {
-    checkUrl(url, rules)
-  } catch (error) {
-    throw error instanceof RefusedAddressError ? invalid('url', error.message) : error
-  }
-}
 
 /** The result of the test if it is not 2xx, or null. Contains no address and nothing of the answer. */
 function refusalOfAnswer(outcome: Outcome): string | null {

@@ -1,20 +1,20 @@
 // The sealed fields of all webhooks: whether SECRET_KEY opens them, and how they are sealed under its newest key.
 import type { Redis } from 'ioredis'
 import pMap from 'p-map'
-import { askRedis, scanKeys } from '../redis/connect.ts'
-import { WEBHOOK_PREFIX, webhookKey } from '../redis/keys.ts'
+import { scanKeys } from '../redis/connect.ts'
+import { webhookKey } from '../redis/keys.ts'
 import { tryAgain } from '../redis/script.ts'
 import type { Destination } from './destination.ts'
 import { SealError, type SecretBox } from './secret-box.ts'
-import { changeWebhook, readWebhook, removeWebhook, SEALED } from './webhooks.ts'
+import { changeWebhook, readOf, readWebhook, removeWebhook, SEALED, sealed } from './webhooks.ts'
 
 const BLOCK = 500
 
 /** The destinations that have a webhook. */
 async function destinationsWithWebhook(redis: Redis): Promise<readonly string[]> {
   const found = new Set<string>() // a scan may name a key twice
-  for await (const keys of scanKeys(redis, WEBHOOK_PREFIX, BLOCK)) for (const key of keys) found.add(key)
-  return [...found].map(key => key.slice(WEBHOOK_PREFIX.length))
+  for await (const keys of scanKeys(redis, webhookKey(''), BLOCK)) for (const key of keys) found.add(key)
+  return [...found].map(key => key.slice(webhookKey('').length))
 }
 
 /** Replies of Redis that are waited for together. */
@@ -58,15 +58,11 @@ export async function rekeyWebhooks(redis: Redis, box: SecretBox, { removesUnrea
 
 const rekeyOne = (redis: Redis, box: SecretBox, destination: Destination): Promise<boolean> =>
   tryAgain(`the webhook of '${destination}'`, async () => {
-    const was = await askRedis(() => redis.hmget(webhookKey(destination), ...SEALED))
-    if (was[0] === null || was[1] === null) return false
-    const texts = SEALED.flatMap((field, k) => (was[k] ? [{ field, text: was[k] }] : [])) // an earlier release has no headers
-    // Opened in any case: another key may have the id of the newest one.
-    const opened = texts.map(
-      ({ field, text }) => [field, box.open(text, { client: destination, field })] as const,
-    )
-    if (texts.every(({ text }) => box.isSealedByNewest(text))) return false
-    const read = Object.fromEntries(texts.map(({ field, text }) => [field, text]))
-    const fields = opened.map(([field, text]) => [field, box.seal(text, { client: destination, field })])
-    return (await changeWebhook(redis, destination, Object.fromEntries(fields), read)) === 'ok' || null
+    const webhook = await readWebhook(redis, box, destination) // opened in any case: another key may have the id of the newest one
+    if (webhook === null) return false
+    const { url, secrets, stored } = webhook
+    const headers = stored.headers ? webhook.headers : undefined // an earlier release has none
+    if (SEALED.every(field => !stored[field] || box.isSealedByNewest(stored[field]))) return false
+    const fields = sealed(box, destination, { url, secrets, headers })
+    return (await changeWebhook(redis, destination, fields, readOf(webhook))) === 'ok' || null
   })

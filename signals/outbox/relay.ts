@@ -9,7 +9,7 @@ import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
 import { claimLease, releaseLease } from '../redis/lease.ts'
 import { runScript } from '../redis/script.ts'
 import type { Destination } from './destination.ts'
-import { type Debts, LANES, type Lane, owe } from './outbox.ts'
+import { type Debts, type Lane, owe } from './outbox.ts'
 import { type Records, readRecords } from './records.ts'
 import { isRegistrationTest } from './test-fire.ts'
 import { enabledWebhooks, filterOf } from './webhooks.ts'
@@ -93,10 +93,10 @@ async function oweAll(
     const block = inTurn.slice(i, i + debtorsAtOnce)
     const found = new Set(await owe(redis, block, now()))
     const due = block.filter(({ destination }) => found.has(destination))
-    for (const lane of LANES)
+    for (const [lane, ready] of Map.groupBy(due, each => each.lane))
       begin(
         lane,
-        due.flatMap(each => (each.lane === lane ? [each.destination] : [])),
+        ready.map(({ destination }) => destination),
       )
   }
 }

@@ -1,4 +1,4 @@
-// What was sent to a client: sent again, and accounted for.
+// What was sent to a client, or expired before: sent again, and accounted for.
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { DeliveryAccount, RESENT } from '#core/contract/endpoint.ts'
@@ -6,6 +6,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { type Client, findClient } from '../clients/clients.ts'
 import {
   BLOCK_SIGNALS,
+  type LoggedSignal,
   newestVisible,
   readBefore,
   readVisible,
@@ -15,8 +16,9 @@ import {
 } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR, webhookKey } from '../redis/keys.ts'
-import { clientOf, DEFAULT_ENDPOINT, type Destination, destinationOf } from './destination.ts'
-import { type Debts, type DeliveryState, oweAgain, readDeliveries } from './outbox.ts'
+import { runScript } from '../redis/script.ts'
+import { clientOf, DEFAULT_ENDPOINT, type Destination, destinationOf, endpointOf } from './destination.ts'
+import { type Debts, type DeliveryState, NAMES, oweAgain, readDeliveries } from './outbox.ts'
 import { endpointView } from './relay.ts'
 import { endpointsOf, filterOf, removedEndpointsOf } from './webhooks.ts'
 
@@ -183,3 +185,37 @@ function assertRange(from: number, to: number): void {
     details: [{ param: 'to', value: `${from} to ${to}`, reason }],
   })
 }
+
+export type Expired = { readonly seq: number; readonly endpoints: readonly string[] }
+
+/** Of some signals, those that expired at endpoints that the client has, or at one of them, and where. */
+export async function readExpired(
+  redis: Redis,
+  client: string,
+  endpoint: string | null,
+  signals: readonly LoggedSignal[],
+): Promise<readonly Expired[]> {
+  const names = endpoint === null ? await endpointsOf(redis, client) : [endpoint]
+  const destinations = names.map(name => destinationOf(client, name))
+  if (destinations.length === 0) return []
+  const args = [destinations.length, ...destinations, ...signals.map(({ seq }) => seq)]
+  const found = (await runScript(redis, EXPIRED_SCRIPT, [RELAY_CURSOR], ...args)) as string[][] // as it returns
+  return found.map(([seq, ...there]) => ({ seq: Number(seq), endpoints: there.map(endpointOf) }))
+}
+
+/**
+ * KEYS: any, for routing only. ARGV: how many destinations, the destinations, then numbers. Returns {number, destinations ...} for
+ * each that expired somewhere: most pulls have none, and states are not sent to be parsed.
+ */
+const EXPIRED_SCRIPT = `${NAMES}
+local last = 1 + tonumber(ARGV[1])
+local found = {}
+for i = last + 1, #ARGV do
+  local row = {ARGV[i]}
+  for k, state in ipairs(redis.call('HMGET', outbox(ARGV[i]), unpack(ARGV, 2, last))) do
+    if state and string.find(state, '"status":"expired"', 1, true) then row[#row + 1] = ARGV[k + 1] end
+  end
+  if #row > 1 then found[#found + 1] = row end
+end
+return found
+`

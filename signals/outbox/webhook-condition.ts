@@ -51,7 +51,6 @@ export function conditionAfter(
   seq: number,
   result: { readonly kind: 'delivered' } | Failure,
   nowMs: number,
-  probeWaitsMs: readonly number[] = policy.PROBE_WAITS_MS,
 ): { readonly condition: Condition; readonly disabled: string | null; readonly alertMs: number | null } {
   // One worker sends to a client, lowest number first, so a backlog is delivered in order without a state for it.
   if (result.kind === 'delivered') return { condition: SOUND, disabled: null, alertMs: null }
@@ -59,7 +58,7 @@ export function conditionAfter(
   const alertMs = dueAlertMs(failed, nowMs)
   return {
     condition: {
-      breaker: breakerAfter(breaker, result, nowMs, probeWaitsMs),
+      breaker: breakerAfter(breaker, result, nowMs),
       health: alertMs === null ? failed : { ...failed, alertedMs: alertMs },
     },
     disabled: whyDisabled(failed, nowMs),
@@ -67,18 +66,13 @@ export function conditionAfter(
   }
 }
 
-function breakerAfter(
-  breaker: Breaker,
-  { retryAfterMs }: Failure,
-  nowMs: number,
-  waitsMs: readonly number[],
-): Breaker {
+function breakerAfter(breaker: Breaker, { retryAfterMs }: Failure, nowMs: number): Breaker {
   // The attempt began before the breaker opened: it is no probe.
   if (breaker.kind === 'open' && nowMs < breaker.probeAtMs) return breaker
   const failures = breaker.kind === 'open' ? policy.BREAKER_FAILURES : breaker.failures + 1
   if (failures < policy.BREAKER_FAILURES) return { kind: 'closed', failures }
   const probes = breaker.kind === 'open' ? breaker.probes + 1 : 0
-  const waitMs = waitsMs[Math.min(probes, waitsMs.length - 1)]!
+  const waitMs = policy.PROBE_WAITS_MS[probes] ?? policy.PROBE_WAITS_MS.at(-1)!
   return { kind: 'open', probes, probeAtMs: nowMs + policy.clampRetryAfter(waitMs, retryAfterMs) }
 }
 

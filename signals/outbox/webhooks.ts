@@ -23,7 +23,7 @@ import {
   MOST_ENDPOINTS,
   routeOf,
 } from './destination.ts'
-import { LANES, WAKE } from './outbox.ts'
+import { LANES, NAMES } from './outbox.ts'
 import type { SecretBox } from './secret-box.ts'
 import { nameOf, OPERATOR, type Setter, setterOf } from './setter.ts'
 import { type Condition, SOUND } from './webhook-condition.ts'
@@ -76,6 +76,7 @@ export type Webhook = Readonly<ReturnType<typeof clearPartOf>> & {
 /** The fields that are sealed. */
 export const SEALED = ['url', 'secrets', 'headers'] as const
 type Sealed = (typeof SEALED)[number]
+type ToSeal = { readonly [Field in Sealed]?: Webhook[Field] | undefined }
 
 const FRESH = {
   enabled: '1',
@@ -117,13 +118,12 @@ export const shownOf = ({ enabled, disabledWhy, condition, setter }: ReturnType<
 export async function saveWebhook(
   redis: Redis,
   box: SecretBox,
-  { headers = {}, ...webhook }: ToSeal & Partial<Pick<Webhook, 'headers'>>,
+  { destination, headers = {}, ...others }: Pick<Webhook, 'destination' | 'url' | 'secrets'> & ToSeal,
   setter: SetAt,
   before?: Webhook | null,
 ): Promise<boolean> {
   const fields = {
-    ...sealed(box, webhook),
-    ...sealedHeaders(box, webhook.destination, headers),
+    ...sealed(box, destination, { ...others, headers }),
     set_by: setter.kind === 'operator' ? '' : nameOf(setter),
     set_at: String(setter.atMs),
     last_success: String(setter.atMs),
@@ -131,7 +131,7 @@ export async function saveWebhook(
     ...FRESH,
   }
   const read = before === undefined ? {} : readOf(before)
-  const reply = await begin(redis, webhook.destination, fields, setter.kind === 'key' ? setter.id : '', read)
+  const reply = await begin(redis, destination, fields, setter.kind === 'key' ? setter.id : '', read)
   if (reply === 'ok' || reply === 'dead') return reply === 'ok'
   throw new ApiError('conflict', reply === 'full' ? TOO_MANY : CHANGED_MEANWHILE)
 }
@@ -167,16 +167,11 @@ export async function setSettings(
     ...(expireAfterS !== undefined && { expire_after_s: String(expireAfterS ?? '') }),
     ...(isPaused !== undefined && { paused: isPaused ? '1' : '' }),
   }
-  const fields = { ...settings, ...(headers !== undefined && sealedHeaders(box, destination, headers)) }
+  const fields = { ...settings, ...sealed(box, destination, { headers }) }
   const isOfSetter = headers !== undefined && by.kind !== 'operator'
   const read = isOfSetter ? { set_by: nameOf(by), suspended: '' } : {}
-  const reply = await changeWebhook(
-    redis,
-    destination,
-    fields,
-    read,
-    Object.keys(settings).length > 0 ? by : null,
-  )
+  const settingsBy = Object.keys(settings).length > 0 ? by : null
+  const reply = await changeWebhook(redis, destination, fields, read, settingsBy)
   if (reply === 'gone') throw notSet(destination)
   if (reply === 'changed') throw notYours(destination)
   if (reply === 'dead')
@@ -209,27 +204,20 @@ export const rotateSecrets = (
     const { setter, isSuspended, secrets } = webhook
     const isOwn = setter !== null && nameOf(setter) === nameOf(by) && !isSuspended
     if (by.kind !== 'operator' && !isOwn) throw notYours(destination)
-    const fields = sealedSecrets(box, destination, rotate(secrets))
+    const fields = sealed(box, destination, { secrets: rotate(secrets) })
     return (await changeWebhook(redis, destination, fields, readOf(webhook))) === 'ok' || null
   })
 
-type ToSeal = Pick<Webhook, 'destination' | 'url' | 'secrets'>
-
-const sealed = (box: SecretBox, { destination: client, url, secrets }: ToSeal) => ({
-  url: box.seal(url, { client, field: 'url' }),
-  ...sealedSecrets(box, client, secrets),
-})
-
-const sealedSecrets = (box: SecretBox, client: Destination, secrets: Webhook['secrets']) => ({
-  secrets: box.seal(JSON.stringify(secrets), { client, field: 'secrets' }),
-})
-
-const sealedHeaders = (box: SecretBox, client: Destination, headers: Webhook['headers']) => ({
-  headers: box.seal(JSON.stringify(headers), { client, field: 'headers' }),
-})
+/** The stored fields of what is given. */
+export function sealed(box: SecretBox, client: Destination, given: ToSeal) {
+  const seal = (field: Sealed, value: unknown) =>
+    box.seal(typeof value === 'string' ? value : JSON.stringify(value), { client, field })
+  const there = SEALED.filter(field => given[field] !== undefined)
+  return Object.fromEntries(there.map(field => [field, seal(field, given[field])]))
+}
 
 /** What a registration or a rotation was made by; all empty if there was no webhook. No text is sealed twice to the same one. */
-const readOf = (webhook: Webhook | null): Fields =>
+export const readOf = (webhook: Webhook | null): Fields =>
   Object.fromEntries([...SEALED, 'suspended'].map(field => [field, webhook?.stored[field] ?? '']))
 
 /** Writes fields of a webhook that is there, and who changed its settings, if what was read is unchanged. */
@@ -256,7 +244,7 @@ const argumentsFor = (read: Fields, fields: Fields): readonly (string | number)[
  * Lua: `is_as_read(key, at)` compares fields with what was read of them: their number at ARGV[at], then pairs of name and text; then
  * come the pairs that are to be written. Those may be there already: a call whose reply was lost is sent again.
  */
-const COMPARE = `${WAKE}
+const COMPARE = `${NAMES}
 local function first_field(at) return at + 1 + 2 * tonumber(ARGV[at]) end
 
 local function is_as_read(key, at)
@@ -298,7 +286,7 @@ export const disableWebhook = (redis: Redis, destination: Destination, why: stri
   runScript(redis, DISABLE_SCRIPT, [webhookKey(destination), WEBHOOKS], destination, why)
 
 /** What waited for a pause to end is looked at again: it is withdrawn now. */
-const DISABLE_SCRIPT = `${WAKE}${NOTIFY}
+const DISABLE_SCRIPT = `${NAMES}${NOTIFY}
 local destination, why = ARGV[1], ARGV[2]
 if redis.call('HEXISTS', KEYS[1], 'url') == 0 then return 0 end
 if redis.call('HGET', KEYS[1], 'enabled') == '1' then notify(destination, 'endpoint_disabled', '', why) end
@@ -371,7 +359,7 @@ export const removeWebhook = (redis: Redis, destination: Destination): Promise<u
 /** Of a client, the newest: a client that sets and removes all the time would make its account long. */
 const MOST_REMOVED = 20
 
-const REMOVE_SCRIPT = `${WAKE}
+const REMOVE_SCRIPT = `${NAMES}
 local destination = ARGV[1]
 local endpoint = string.match(destination, '/(.*)')
 revise(destination) -- first: a Redis without memory refuses it, and would take what deletes

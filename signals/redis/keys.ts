@@ -1,5 +1,5 @@
 // Every Redis key of the signals service. The hash tag in braces keeps all of them on one node of a cluster,
-// because scripts write several at once.
+// because scripts write several at once. `clientKey('')` is what the keys of all clients begin with, and so are the others.
 
 export const PREFIX = '{hw}'
 
@@ -40,8 +40,7 @@ export const EPOCH = `${PREFIX}:epoch`
  * (all of them, JSON), `live_from`, `mode` (ordered), `hash:<day>` (digest of its state at the end of a day),
  * `held:<signal_id>` (an entry kept back by a halt).
  */
-export const liveKey = (alias: string): string => `${LIVE_PREFIX}${alias}`
-export const LIVE_PREFIX = `${PREFIX}:live:`
+export const liveKey = (alias: string): string => `${PREFIX}:live:${alias}`
 
 /** Set: the aliases that `highwater live` has begun. Records of earlier releases are not in it until their next start. */
 export const LIVE_ALIASES = `${PREFIX}:live-aliases`
@@ -57,11 +56,10 @@ export const EVERY_ALIAS = '*'
 export const CLIENTS = `${PREFIX}:clients`
 
 /** Hash of a client: `tier`, `status`, `aliases` (JSON), `program` (0, 1), `created_at`, `suspended`, `keys_issued`. */
-export const clientKey = (client: string): string => `${CLIENT_PREFIX}${client}`
-export const CLIENT_PREFIX = `${PREFIX}:client:`
+export const clientKey = (client: string): string => `${PREFIX}:client:${client}`
 
 /** Set of a client: the ids of its keys that are not revoked: two that have not ended, and those that have. */
-export const clientKeysKey = (client: string): string => `${CLIENT_PREFIX}${client}:keys`
+export const clientKeysKey = (client: string): string => `${clientKey(client)}:keys`
 
 /**
  * Hash of a live API key, by its public id: `client`, `sha256` of the token, `number` (its ordinal within the
@@ -73,8 +71,7 @@ export const apiKeyKey = (id: string): string => `${PREFIX}:key:${id}`
 export const EXPIRING_KEYS = `${PREFIX}:expiring-keys`
 
 /** List of a client: its notices, JSON, newest first. */
-export const noticesKey = (client: string): string => `${NOTICES_PREFIX}${client}`
-const NOTICES_PREFIX = `${PREFIX}:notices:`
+export const noticesKey = (client: string): string => `${PREFIX}:notices:${client}`
 
 /** Hash: the id of a notice that is still to be sent -> the notice, its client, and what is left to do, JSON. */
 export const NOTICES_OWED = `${PREFIX}:notices-owed`
@@ -95,8 +92,8 @@ local function notify(destination, event, key_id, reason)
   local at = s * 1000 + math.floor(us / 1000)
   local key = key_id ~= '' and key_id or cjson.null
   local notice = cjson.encode({id = id, client = client, at = at, event = event, endpoint = endpoint, key_id = key, reason = reason})
-  redis.call('LPUSH', '${NOTICES_PREFIX}' .. client, notice)
-  redis.call('LTRIM', '${NOTICES_PREFIX}' .. client, 0, ${MOST_NOTICES - 1})
+  redis.call('LPUSH', '${noticesKey('')}' .. client, notice)
+  redis.call('LTRIM', '${noticesKey('')}' .. client, 0, ${MOST_NOTICES - 1})
   redis.call('HSET', '${NOTICES_OWED}', id, notice)
 end
 `
@@ -118,12 +115,10 @@ export const WEBHOOKS = `${PREFIX}:webhooks`
  * absent by default: `filter` (aliases, JSON), `expire_after_s`, `paused` (1), and `settings_by`: who changed them, newest first, with
  * blanks between.
  */
-export const webhookKey = (destination: string): string => `${WEBHOOK_PREFIX}${destination}`
-export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`
+export const webhookKey = (destination: string): string => `${PREFIX}:webhook:${destination}`
 
 /** Set of a client: the names of its endpoints, without the default one. */
-export const endpointsKey = (client: string): string => `${ENDPOINTS_PREFIX}${client}`
-export const ENDPOINTS_PREFIX = `${PREFIX}:endpoints:`
+export const endpointsKey = (client: string): string => `${PREFIX}:endpoints:${client}`
 
 /** List of a client: the names of endpoints that it removed, newest first, without the default one. */
 export const removedEndpointsKey = (client: string): string => `${PREFIX}:removed-endpoints:${client}`
@@ -143,16 +138,11 @@ local function revise(destination)
 end
 `
 
-/** String with an expiry: how many webhooks a client has tried to register in its hour, of all its endpoints. */
-export const registrationsKey = (client: string): string => `${PREFIX}:registrations:${client}`
-
-/** The same of changes, of tests that a client fires, and of resends that it orders. */
-export const changesKey = (client: string): string => `${PREFIX}:changes:${client}`
-export const testsKey = (client: string): string => `${PREFIX}:tests:${client}`
-export const resendsKey = (client: string): string => `${PREFIX}:resends:${client}`
-
-/** String with an expiry: how often a client has had the signals of a resend counted in its hour. */
-export const resendCountsKey = (client: string): string => `${resendsKey(client)}:counted`
+/** String with an expiry: how often a client has done something in its hour, of all its endpoints; `:counted` are resends that were only counted. */
+export const hourKeyOf =
+  (what: 'registrations' | 'changes' | 'tests' | 'resends', more: '' | ':counted' = '') =>
+  (client: string): string =>
+    `${PREFIX}:${what}:${client}${more}`
 
 /**
  * Hash of a signal, destination -> state of the delivery as JSON: the outbox. The key text is that of stored data and
@@ -171,26 +161,22 @@ export const AUDIT_COPIED = `${PREFIX}:audit:copied`
 export const OPERATOR_TOKENS = `${PREFIX}:ops-tokens`
 
 /** Sorted set of the digest of an operator's token, with an expiry: its sessions on the page, scored by their end. */
-export const sessionsKey = (digest: string): string => `${SESSION_PREFIX}${digest}`
-export const SESSION_PREFIX = `${PREFIX}:ops-session:`
+export const sessionsKey = (digest: string): string => `${PREFIX}:ops-session:${digest}`
 
 /**
  * Hash of a client, with an expiry: its sessions on the page for subscribers, the digest of a token -> when it ends (epoch
  * milliseconds), a space, and as JSON whose it is.
  */
-export const accountSessionsKey = (client: string): string => `${ACCOUNT_SESSION_PREFIX}${client}`
-export const ACCOUNT_SESSION_PREFIX = `${PREFIX}:account-sessions:`
+export const accountSessionsKey = (client: string): string => `${PREFIX}:account-sessions:${client}`
 
 /** String with an expiry: an operator's link to that page that was not used yet, by the digest of its token. */
-export const accountLinkKey = (digest: string): string => `${ACCOUNT_LINK_PREFIX}${digest}`
-export const ACCOUNT_LINK_PREFIX = `${PREFIX}:account-link:`
+export const accountLinkKey = (digest: string): string => `${PREFIX}:account-link:${digest}`
 
 /** Sorted set of a destination: the numbers of signals that are due, scored by number. */
 export const READY_PREFIX = `${PREFIX}:ready:`
 
 /** Sorted set of a destination: the numbers of signals that wait for a retry, scored by its time. */
-export const waitingKey = (destination: string): string => `${WAITING_PREFIX}${destination}`
-export const WAITING_PREFIX = `${PREFIX}:waiting:`
+export const waitingKey = (destination: string): string => `${PREFIX}:waiting:${destination}`
 
 /**
  * Sorted sets: the destinations of a lane that are owed anything, scored by when they are due: at once, at the next retry

@@ -110,20 +110,21 @@ function createFaultAttribution(now: () => number) {
 export async function establish(target: Target, options: ConnectOptions): Promise<Socket> {
   const expiry = new AbortController()
   const stop = options.startTimer(CONNECT_TIMEOUT_MS, () => expiry.abort())
+  const attempt = { ...options, ...target, host: hostOf(target), expired: expiry.signal }
   try {
-    const host = hostOf(target)
-    const addresses = await addressesOf(host, options.resolveHost, expiry.signal)
-    // One address that is not allowed refuses the name.
-    for (const address of addresses) assertAllowed(address, target, options.rules)
-    const socket = await openTcp(host, target, addresses, options.dial ?? connectTcp, expiry.signal)
-    assertEnd(socket, target, options.rules)
-    return target.protocol === 'https:' ? await openTls(host, socket, options.ca, expiry.signal) : socket
+    const addresses = await addressesOf(attempt)
+    for (const address of addresses) assertAllowed(address, attempt) // one that is not allowed refuses the name
+    const socket = await openTcp(attempt, addresses)
+    assertEnd(socket, attempt)
+    return target.protocol === 'https:' ? await openTls(attempt, socket) : socket
   } finally {
     stop()
   }
 }
 
-async function addressesOf(host: string, resolveHost: ResolveHost, expired: AbortSignal) {
+type Attempt = ConnectOptions & Target & { readonly host: string; readonly expired: AbortSignal }
+
+async function addressesOf({ host, resolveHost, expired }: Attempt): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host]
   if (isLocalhost(host)) return ['127.0.0.1', '::1']
   const silence = once(expired, 'abort').then(() => 'unanswered' as const)
@@ -134,27 +135,23 @@ async function addressesOf(host: string, resolveHost: ResolveHost, expired: Abor
 }
 
 /** Plain text stays on this machine, whatever the name resolves to. */
-function assertAllowed(address: string, { protocol }: Target, rules: AddressRules): void {
+function assertAllowed(address: string, { protocol, rules }: Attempt): void {
   checkAddress(address, rules)
   if (protocol !== 'https:' && !isLoopbackAddress(address)) throw new AttemptError('address_refused')
 }
 
 /** The socket gets the checked addresses and resolves nothing again: a name cannot be rebound in between. */
 function openTcp(
-  host: string,
-  { port, protocol }: Target,
+  { host, port, protocol, dial = connectTcp, expired }: Attempt,
   addresses: readonly string[],
-  dial: typeof connectTcp,
-  expired: AbortSignal,
-): Promise<Socket> {
+) {
   const answers = addresses.map(address => ({ address, family: isIP(address) }))
   const socket = dial({
     host,
     port: Number(port) || (protocol === 'https:' ? 443 : 80),
     noDelay: true,
     autoSelectFamily: true,
-    lookup: (_host, { all }, answer) =>
-      all === true ? answer(null, answers) : answer(null, answers[0]!.address, answers[0]!.family),
+    lookup: (_host, _options, answer) => answer(null, answers), // all of them: `autoSelectFamily` asks so
   })
   return ready(socket, 'connect', expired, tcpFailureOf)
 }
@@ -172,17 +169,17 @@ const HAS_NO_SOCKET = /^E(?:MFILE|NFILE|NOBUFS|NOMEM|ADDRNOTAVAIL)$/
 const HAS_NO_ROUTE = /^E(?:NETDOWN|NETUNREACH|HOSTUNREACH|ACCES|PERM)$/
 
 /** Before the first byte is sent: check the peer that the kernel connected to. */
-function assertEnd(socket: Socket, target: Target, rules: AddressRules): void {
+function assertEnd(socket: Socket, attempt: Attempt): void {
   try {
     if (socket.remoteAddress === undefined) throw new AttemptError('connect_failed')
-    assertAllowed(socket.remoteAddress, target, rules)
+    assertAllowed(socket.remoteAddress, attempt)
   } catch (error) {
     socket.destroy()
     throw error
   }
 }
 
-function openTls(host: string, socket: Socket, ca: string | undefined, expired: AbortSignal) {
+function openTls({ host, ca, expired }: Attempt, socket: Socket) {
   const name = isIP(host) === 0 ? { servername: host } : {} // TLS server names cannot be addresses
   const trust = ca === undefined ? {} : { ca }
   // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
@@ -238,15 +235,11 @@ function skipContinue(socket: Socket): Socket {
   return socket
 }
 
-function afterContinue(bytes: Buffer): Buffer {
-  let rest = bytes
-  while (isContinue(rest)) {
-    const end = rest.indexOf('\r\n\r\n')
-    if (end === -1) return rest
-    rest = rest.subarray(end + 4)
-  }
-  return rest
-}
+/** Heads of it that are complete, one after another. */
+const CONTINUES = /^(?:HTTP\/1\.1 100(?=[ \r]).*?\r\n\r\n)+/s
+
+const afterContinue = (bytes: Buffer): Buffer =>
+  bytes.subarray(CONTINUES.exec(bytes.toString('latin1'))?.[0].length ?? 0)
 
 /** Whether more bytes are needed. A head that is too long is passed on, and refused as such. */
 const isUndecided = (bytes: Buffer): boolean =>

@@ -10,21 +10,9 @@ const HOUR = 60 * MINUTE
  * alerted, and the client can still pull.
  */
 export const RETRY_WAITS_MS: readonly number[] = [
-  SECOND,
-  3 * SECOND,
-  10 * SECOND,
-  30 * SECOND,
-  MINUTE,
-  2 * MINUTE,
-  5 * MINUTE,
-  10 * MINUTE,
-  15 * MINUTE,
-  30 * MINUTE,
-  HOUR,
-  2 * HOUR,
-  4 * HOUR,
-  8 * HOUR,
-  12 * HOUR,
+  ...[1, 3, 10, 30].map(seconds => seconds * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map(minutes => minutes * MINUTE),
+  ...[1, 2, 4, 8, 12].map(hours => hours * HOUR),
 ]
 
 /** Spreads the retries of one outage. */
@@ -41,13 +29,6 @@ export const BREAKER_FAILURES = 5
  * one costs little.
  */
 export const PROBE_WAITS_MS: readonly number[] = [15 * SECOND, 45 * SECOND, 5 * MINUTE]
-
-export type Waits = {
-  readonly retryMs: readonly number[]
-  readonly probeMs: readonly number[]
-}
-
-export const WAITS: Waits = { retryMs: RETRY_WAITS_MS, probeMs: PROBE_WAITS_MS }
 
 /** An endpoint is disabled when all three hold. */
 export const DISABLE_AFTER_MS = 72 * HOUR
@@ -112,14 +93,8 @@ export const MOST_LIVE_SECRETS = 4
  * The wait until the next attempt, or null if the delivery is exhausted. `attempt` counts the attempts made, from 1;
  * `random` returns numbers in [0, 1).
  */
-export function nextRetryMs(
-  attempt: number,
-  random: () => number,
-  waitsMs: readonly number[] = RETRY_WAITS_MS,
-): number | null {
-  if (!Number.isSafeInteger(attempt) || attempt < 1)
-    throw new RangeError(`no attempt has the number ${attempt}`)
-  const waitMs = waitsMs[attempt - 1]
+export function nextRetryMs(attempt: number, random: () => number): number | null {
+  const waitMs = RETRY_WAITS_MS[attempt - 1]
   return waitMs === undefined ? null : Math.round(waitMs * (1 + RETRY_JITTER * (2 * random() - 1)))
 }
 

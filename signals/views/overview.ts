@@ -131,7 +131,7 @@ const BLOCK = 500
 const STATES_SCRIPT = `${RECORDS}
 local reply = {}
 for i, client in ipairs(ARGV) do
-  local names = redis.call('SMEMBERS', '${keys.ENDPOINTS_PREFIX}' .. client)
+  local names = redis.call('SMEMBERS', '${keys.endpointsKey('')}' .. client)
   table.sort(names)
   table.insert(names, 1, '')
   reply[i] = {}

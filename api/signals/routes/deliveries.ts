@@ -7,7 +7,7 @@ import { list, named, text } from '#core/contract/payloads/field.ts'
 import type { Client } from '#signals/clients/clients.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
 import { MOST_RESENT, resend } from '#signals/outbox/resend.ts'
-import { resendCountsKey, resendsKey } from '#signals/redis/keys.ts'
+import { hourKeyOf } from '#signals/redis/keys.ts'
 import { countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { explainSignal, toOwnDelivery } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
@@ -36,13 +36,13 @@ const RESEND = '/v1/resend'
 export const MOST_SEARCHED = 400
 
 /** Each makes many requests. */
-export const RESENDS: HourLimit = { most: 30, what: 'signals can be resent', keyOf: resendsKey }
+export const RESENDS: HourLimit = { most: 30, what: 'signals can be resent', keyOf: hourKeyOf('resends') }
 
 /** Each reads as much of the log as a resend. */
 export const COUNTS: HourLimit = {
   most: 120,
   what: 'signals to resend can be counted',
-  keyOf: resendCountsKey,
+  keyOf: hourKeyOf('resends', ':counted'),
 }
 
 const ownDelivery = named('OwnDelivery', { seq, endpoint: text('Its endpoint.'), ...deliveryFields })

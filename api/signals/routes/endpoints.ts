@@ -15,7 +15,7 @@ import { destinationOf } from '#signals/outbox/destination.ts'
 import { REGISTRATIONS, registerWebhook } from '#signals/outbox/register-webhook.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import { setSettings } from '#signals/outbox/webhooks.ts'
-import { changesKey, testsKey } from '#signals/redis/keys.ts'
+import { hourKeyOf } from '#signals/redis/keys.ts'
 import { assertLeft, countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { refusalOfHeaders } from '#signals/send/headers.ts'
 import { readOwnEndpoint, readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
@@ -37,10 +37,10 @@ const ENDPOINTS = '/v1/endpoints'
 const ENDPOINT = '/v1/endpoints/{endpoint}'
 
 /** Each is an alert for the operator. */
-export const CHANGES: HourLimit = { most: 60, what: 'endpoints can be changed', keyOf: changesKey }
+export const CHANGES: HourLimit = { most: 60, what: 'endpoints can be changed', keyOf: hourKeyOf('changes') }
 
 /** Each is a signal with a number, which stays in the log. */
-export const TESTS: HourLimit = { most: 30, what: 'a test can be fired', keyOf: testsKey }
+export const TESTS: HourLimit = { most: 30, what: 'a test can be fired', keyOf: hourKeyOf('tests') }
 
 export const ENDPOINT_ROUTES = [
   keyedRoute({

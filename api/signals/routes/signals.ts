@@ -17,8 +17,7 @@ import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
 import { toCsvHeader, toCsvRow } from '#core/dataset/render/csv.ts'
 import type { Identity } from '#signals/clients/clients.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
-import { type Expired, readExpired } from '#signals/outbox/expiry.ts'
-import { accountFor, MOST_ACCOUNTED, viewerOf } from '#signals/outbox/resend.ts'
+import { accountFor, type Expired, MOST_ACCOUNTED, readExpired, viewerOf } from '#signals/outbox/resend.ts'
 import {
   csvMedia,
   type Exchange,

@@ -8,7 +8,7 @@ import { destinationOf } from '#signals/outbox/destination.ts'
 import type { DeliveryState } from '#signals/outbox/outbox.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import { disableWebhook, readWebhook, removeWebhook, setSettings } from '#signals/outbox/webhooks.ts'
-import { registrationsKey } from '#signals/redis/keys.ts'
+import { hourKeyOf } from '#signals/redis/keys.ts'
 import { readNotices } from '#signals/subscribers/notices.ts'
 import { casesOf } from '../../support/cases-of.ts'
 import { BOX, delivered, failed, readDelivery, relayAll } from '../../support/signals/delivery.ts'
@@ -66,7 +66,7 @@ test('names of endpoints, ids of keys and numbers of another client are answered
   const before = await storedOf(redis, 'other')
   acknowledges = false // a registration of the same name is refused for its address alone
   const answers = async (endpoint: string, seq: number, alias: string) => {
-    await redis.del(registrationsKey('acme'))
+    await redis.del(hourKeyOf('registrations')('acme'))
     const found: unknown[] = []
     for (const route of KEYED_ROUTES) {
       const { id, method, path, query, body } = route
@@ -117,7 +117,7 @@ test('an endpoint has a name, a secret and settings of its own, and neither its 
   expect(await ask('DELETE', '/v1/endpoints/backup')).toMatchObject({ status: 200, data: null })
   expect((await ask('GET', '/v1/endpoints')).data).toMatchObject([{ endpoint: 'default' }])
   for (const name of ['one', 'two', 'three']) await put(name)
-  await redis.del(registrationsKey('acme'))
+  await redis.del(hourKeyOf('registrations')('acme'))
   await put('four')
   expect(await put('five')).toMatchObject({
     status: 409,

@@ -11,9 +11,8 @@ import { FLIGHT_MS, take } from '#signals/delivery/scripts.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
 import { commit } from '#signals/log/commit.ts'
 import { createLogReader, type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
-import { readExpired } from '#signals/outbox/expiry.ts'
 import { dueCounts, readAttempts, readSchedule } from '#signals/outbox/outbox.ts'
-import { accountFor } from '#signals/outbox/resend.ts'
+import { accountFor, readExpired } from '#signals/outbox/resend.ts'
 import { SOUND } from '#signals/outbox/webhook-condition.ts'
 import {
   disableWebhook,
@@ -493,7 +492,7 @@ async function deliverTo(count: number, answer: Answer) {
   await world.more('birch')
   const waits: number[] = []
   const waited: typeof startTimer = (ms, run) => startTimer(waits.push(ms) && ms, run)
-  const workers = startWorkers(world.parts, waited, 5, { fast: 16, slow: 8 })
+  const workers = startWorkers({ ...world.parts, startTimer: waited }, 5, { fast: 16, slow: 8 })
   const expectDone = async (): Promise<void> => {
     await workers.close()
     expect(await Promise.all(clients.map(client => owedCount(redis, client)))).toEqual(Array(count).fill(0))

@@ -69,7 +69,7 @@ async function runOn(setting: Setting) {
   })
   const store = await openBarStore(join(folder, 'live/4h.csv'), newReader)
   const known = createKnownBars(firstBars(BARS, bookBars), store.bars)
-  const market: Market = { name: 'BTC/4h', strategies, known, store, feed: feed(world) }
+  const market: Market = { strategies, known, store, feed: feed(world) }
   try {
     await runMarket(change(world), market)
   } finally {

@@ -154,7 +154,8 @@ test.each([false, true])(
   async isPaused => {
     const first = await firstOfEight()
     const opened = { ...SOUND, breaker: { kind: 'open', probes: 0, probeAtMs: 90_000_000 } } as const
-    const moved = { condition: opened, lane: 'slow', disabledWhy: null, hurries: false } as const
+    const unsaid = { disabledWhy: null, hurries: false, notice: null }
+    const moved = { condition: opened, lane: 'slow', ...unsaid } as const
     await settle(redis, ME, first, { ...retried(first, 80_000_000), webhook: moved }, NOW, null)
     if (isPaused) {
       await setSettings(redis, BOX, 'acme', { isPaused })
@@ -243,7 +244,7 @@ test('a webhook that is enabled again, and one that fails, reach the next delive
   await enableWebhook(redis, 'acme')
   const enabled = await next(disabled)
   expect([disabled, enabled].map(found => found.webhook.enabled)).toEqual(['0', '1'])
-  const moved = { condition: SOUND, lane: 'slow', disabledWhy: null, hurries: false } as const
+  const moved = { condition: SOUND, lane: 'slow', disabledWhy: null, hurries: false, notice: null } as const
   const slow = await next(enabled, { ...done(enabled), webhook: moved })
   expect(slow.webhook.lane).toBe('slow')
 })

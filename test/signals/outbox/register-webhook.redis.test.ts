@@ -22,7 +22,7 @@ import {
   saveWebhook,
   setSettings,
 } from '#signals/outbox/webhooks.ts'
-import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
+import { HEAD, hourKeyOf } from '#signals/redis/keys.ts'
 import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { createSendSignal } from '#signals/send/send.ts'
 import { createWebhookSecret } from '#signals/send/sign.ts'
@@ -165,7 +165,7 @@ test('a refused registration gives a client the same answer whatever is at an ad
   ]
   const refusals = new Set<string>()
   for (const url of urls) {
-    await redis.del(registrationsKey('acme'))
+    await redis.del(hourKeyOf('registrations')('acme'))
     const refusal = await refusalOf(registerWebhook(parts, 'acme', request(null, url), byKey(keyId)))
     refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
     expect(refusal.message).not.toContain(url)
@@ -203,7 +203,10 @@ test.each([
       expect(message).toContain(says)
       expect(JSON.stringify([message, details])).not.toContain(secret ?? url)
     }
-    expect([await redis.hget(HEAD, 'seq'), await redis.exists(registrationsKey('acme'))]).toEqual([null, 0])
+    expect([await redis.hget(HEAD, 'seq'), await redis.exists(hourKeyOf('registrations')('acme'))]).toEqual([
+      null,
+      0,
+    ])
   },
 )
 

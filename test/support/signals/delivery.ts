@@ -17,7 +17,6 @@ import { OPERATOR } from '#signals/outbox/setter.ts'
 import { type SetAt, saveWebhook } from '#signals/outbox/webhooks.ts'
 import { READY_PREFIX, waitingKey } from '#signals/redis/keys.ts'
 import type { Outcome } from '#signals/send/outcome.ts'
-import { WAITS } from '#signals/send/policy.ts'
 import type { SendOrder } from '#signals/send/send.ts'
 import { createWebhookSecret } from '#signals/send/sign.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
@@ -85,13 +84,13 @@ export function madeWorld(redis: Redis, answer: Answer = () => delivered()) {
     random: () => 0.5, // no jitter
     newToken: () => `worker-${++tokens}`,
     sleep: async () => {},
+    startTimer,
     readSignal: createLogReader(redis).readSignal,
     send(order) {
       sent.push(order)
       return Promise.resolve(answer(order))
     },
     flightMs: 20_000,
-    waits: WAITS,
     isStopping: () => false,
     faults: createFaults(),
     onEvent: event => void events.push(event),
