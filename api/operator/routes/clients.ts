@@ -10,7 +10,6 @@ import {
   createClient,
   entitleClient,
   findClient,
-  setEmail,
   suspendClient,
 } from '#signals/clients/clients.ts'
 import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
@@ -224,8 +223,8 @@ export const CLIENT_ROUTES = [
     },
     handler: async ({ client, email, ...change }, { redis, programAlias, aliases: served }) => {
       const { aliases = [], add = [] } = change
-      const entitled = await entitleClient(redis, client, change, programAlias())
-      const changed = email === undefined ? entitled : await setEmail(redis, client, email || null)
+      const mailed = email === undefined ? change : { ...change, email: email || null }
+      const changed = await entitleClient(redis, client, mailed, programAlias())
       return { data: { ...changed, ...warningOf([...aliases, ...add], served()) } }
     },
   }),
