@@ -146,7 +146,7 @@ end
 return reply
 `
 
-type Webhooks = ReadonlyMap<Destination, WebhookState>
+export type Webhooks = ReadonlyMap<Destination, WebhookState>
 
 /** Every client, by id, and the endpoints that they have set, `default` first. */
 export const readAllClients = async (redis: Redis): Promise<readonly [readonly Client[], Webhooks]> =>
@@ -200,8 +200,6 @@ function toWebhookState(destination: Destination, fields: Readonly<Record<string
     },
     /** All who changed the filter, the expiry or the pause. */
     changers: settingsBy,
-    /** In a row, probes included. */
-    failures: condition.health.attempts,
     lane,
     breaker: condition.breaker.kind,
     /** When an open breaker lets the next attempt through. */
