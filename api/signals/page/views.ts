@@ -5,10 +5,12 @@ import { listKeys } from '#signals/clients/api-keys.ts'
 import { newestVisible } from '#signals/log/read-log.ts'
 import { DEFAULT_ENDPOINT, MOST_ENDPOINTS } from '#signals/outbox/destination.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
+import { explainSignal } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
 import { readNotices } from '#signals/subscribers/notices.ts'
 import { readSealState } from '#signals/views/overview.ts'
 import { readHours, recentDeliveries, type ShownDelivery } from '#signals/views/recent.ts'
+import { seqOf } from '../../service/deliveries.ts'
 import {
   attemptsTable,
   dayCharts,
@@ -35,7 +37,7 @@ import {
 } from '../../service/page/layout.ts'
 import type { View } from '../../service/page/mount.ts'
 import type { ServedParts } from '../exchange.ts'
-import { explainOwn, MOST_SEARCHED, ownDeliveriesQuery } from '../routes/deliveries.ts'
+import { MOST_SEARCHED, ownDeliveriesQuery } from '../routes/deliveries.ts'
 import { ACCOUNT_SITE, offers, type Session } from './forms.ts'
 
 export const VIEWS: Readonly<Record<string, View<ServedParts, Session>>> = {
@@ -176,7 +178,7 @@ ${resend === '' ? '' : section('Send again', html`${offers(session, 'given up', 
 }
 
 async function signalPage({ seq = '' }: Texts, { redis }: ServedParts, session: Session): Promise<Piece> {
-  const signal = await explainOwn({ seq }, redis, session.who.client)
+  const signal = await explainSignal(redis, session.who.client, seqOf(seq))
   const attempts = signal.endpoints.flatMap(({ endpoint, attempts }) =>
     attempts.map(each => [endpoint, each] as const),
   )
