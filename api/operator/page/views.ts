@@ -47,7 +47,7 @@ import {
   webhookWord,
 } from '../../service/page/layout.ts'
 import type { View } from '../../service/page/mount.ts'
-import type { OperatorParts } from '../parts.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
 import { actionsQuery, actionWords } from '../routes/operators.ts'
 import { deliveriesQuery, findSignal, signalsQuery } from '../routes/signals.ts'

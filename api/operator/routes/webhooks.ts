@@ -29,8 +29,8 @@ import {
   TEST,
 } from '../../service/endpoint-actions.ts'
 import type { Warning } from '../../service/page/page-route.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
-import type { OperatorParts } from '../parts.ts'
 import { endpoint, endpointQuery, ofClient, ofEndpoint, type WebhookView, webhook } from '../views.ts'
 
 const WEBHOOK = '/ops/clients/{client}/webhook'
