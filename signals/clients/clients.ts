@@ -139,13 +139,15 @@ export async function findClient(redis: Redis, id: string): Promise<Client> {
 
 /** The refusal of an id that names no client, with the nearest id that does. */
 export async function unknownClient(redis: Redis, id: string): Promise<ApiError> {
-  const shown = id.slice(0, ECHO_LENGTH)
-  const hint = didYouMean(shown, await askRedis(() => redis.smembers(CLIENTS)), ' ')
-  return new ApiError(
-    'not_found',
-    `there is no client '${shown}';${hint} \`highwater ops clients list\` lists them`,
-  )
+  return unknownName('client', id.slice(0, ECHO_LENGTH), await askRedis(() => redis.smembers(CLIENTS)))
 }
+
+/** The refusal of a name, with the nearest one that there is. */
+export const unknownName = (what: 'client' | 'token', name: string, known: readonly string[]): ApiError =>
+  new ApiError(
+    'not_found',
+    `there is no ${what} '${name}';${didYouMean(name, known, ' ')} \`highwater ops ${what}s list\` lists them`,
+  )
 
 /** Idempotent: called again after a lost reply it finds its own client and returns ok. */
 const CREATE_SCRIPT = `${REVISE}
