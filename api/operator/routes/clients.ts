@@ -1,7 +1,7 @@
 // Clients: their accounts, and what they may see.
 import { z } from 'zod'
 import { instantOf } from '#core/calendar.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { list, named, number, object, objectOrNull, request, text } from '#core/contract/payloads/field.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
@@ -240,8 +240,8 @@ function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { r
 
 /** ` (did you mean 'alder'?)`, or nothing. */
 export function nearestHint(alias: string, served: ReadonlySet<string>): string {
-  const nearest = nearestTo(alias, [...served])
-  return nearest === null ? '' : ` (did you mean '${nearest}'?)`
+  const hint = didYouMean(alias, served, ' (')
+  return hint && `${hint})`
 }
 
 /** The endpoints of a client, without their addresses. */
