@@ -43,8 +43,6 @@ export type SignalsParts = {
   readonly limits: PreviewLimits
   readonly allowedOrigins: ReadonlySet<string>
   readonly registering: RegisterParts
-  /** A new name for the history of a log. */
-  readonly newEpoch: () => string
   readonly isDraining: () => boolean
   /** The digest of OPERATOR_TOKEN: sessions that its holder's links began end with it. */
   readonly operatorDigest: string

@@ -103,7 +103,7 @@ function seal(
 }
 
 function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
-  const { order, redis, privateStore, served, clock, registering, newToken, onAnswered, onError } = open
+  const { order, redis, privateStore, served, clock, registering, onAnswered, onError } = open
   const { environment, secrets } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
@@ -115,7 +115,6 @@ function listenToClients(open: OpenSignals, isDraining: () => boolean, started: 
     },
     program: served.program,
     allowedOrigins: allowedOrigins(environment),
-    newEpoch: newToken,
     operatorDigest: digestOf(secrets.operatorToken),
     pause: sleep,
     assertClock: () => assertClock(redis, clock.now),
@@ -141,7 +140,6 @@ function listenToOperator(open: OpenSignals, signalsUrl: string, started: Starte
     baseRiskOf: served.baseRiskOf,
     programAlias: () => programAliasOf(served.program()),
     random: runtime.drawBytes,
-    newEpoch: newToken,
     newRequestId: newToken,
     published: createPublishedReader(store, privateStore),
     rollBack: (version: string) => rollBackTo(version, open),

@@ -20,7 +20,6 @@ export type OverviewParts = {
   readonly redis: Redis
   readonly aliases: () => ReadonlySet<string>
   readonly clock: { readonly now: () => number }
-  readonly newEpoch: () => string
 }
 
 /** Throws RedisDownError. */
@@ -28,7 +27,7 @@ export async function readOverview(parts: OverviewParts) {
   const { redis } = parts
   const [head, health, cursor, lease, queue, [clients, webhooks], live, halted, continued, seals] =
     await Promise.all([
-      readHead(redis, parts.newEpoch),
+      readHead(redis),
       readRedisHealth(redis),
       askRedis(() => redis.get(keys.RELAY_CURSOR)),
       askRedis(() => redis.exists(keys.RELAY_LEASE)),

@@ -9,7 +9,7 @@ import { createClient, entitleClient } from '#signals/clients/clients.ts'
 import { owe } from '#signals/outbox/outbox.ts'
 import { createPreviewLimits, PREVIEW_LIMITS } from '#signals/program/preview-limits.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { RELAY_CURSOR } from '#signals/redis/keys.ts'
+import { EPOCH, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import {
   type Answers,
   answersTo,
@@ -38,6 +38,7 @@ let document: OpenApi
 beforeAll(async () => {
   redis = await (await sharedRedis()).connect()
   await redis.flushall()
+  await redis.set(EPOCH, 'first-epoch')
   const sealed = await startSealed(redis)
   service = createTestSignals(redis, {
     privateStore: sealed.chain.privateStore,

@@ -6,6 +6,7 @@ import { conditionAfter, SOUND } from '#signals/outbox/webhook-condition.ts'
 import { disableWebhook } from '#signals/outbox/webhooks.ts'
 import {
   attemptsKey,
+  EPOCH,
   liveKey,
   outboxKey,
   READY_PREFIX,
@@ -22,6 +23,7 @@ const ALIASES = ['alder', 'birch']
 /** Plays it: six signals, of which the third is exhausted for one client. */
 export async function playScene(redis: Redis): Promise<void> {
   const random = seededBytes('scene')
+  await redis.set(EPOCH, 'epoch-1')
   for (const id of ['acme-capital', 'north-ridge', 'quiet-harbour', 'old-mill']) {
     await addClient(redis, id, ALIASES, random)
     await setWebhook(redis, id)

@@ -47,7 +47,6 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     accountUrl: 'https://signals.example.org/account',
     programAlias: () => PROGRAM_ALIAS,
     random: seededBytes('operator'),
-    newEpoch: () => 'epoch-1',
     newRequestId: () => `r${++requests}`,
     registering: { ...registerParts(redis, more.clock?.now ?? (() => NOW_MS)), box: testBox() },
     published: async () => null,
