@@ -95,9 +95,10 @@ async function numberCards(
   client: Session['who']['client'],
   endpoints: readonly Endpoint[],
 ): Promise<readonly Figure[]> {
+  const newest = { client: client.id, status: 'delivered', limit: 1, mostSearched: MOST_LOOKED_AT } as const
   const [account, acknowledged, seals] = await Promise.all([
     accountOfNewest(redis, client),
-    recentDeliveries(redis, { client: client.id, status: 'delivered', limit: 1 }, MOST_LOOKED_AT),
+    recentDeliveries(redis, newest),
     readSealState(redis, clock.now()),
   ])
   const [last] = acknowledged.rows
@@ -163,7 +164,7 @@ async function deliveriesPage(asked: Texts, { redis, clock }: ServedParts, sessi
   const search = await searchDeliveries(
     {
       ...{ path: '/account/deliveries', query: ownDeliveriesQuery },
-      find: filter => recentDeliveries(redis, { ...filter, client: client.id }, MOST_SEARCHED),
+      find: filter => recentDeliveries(redis, { ...filter, client: client.id, mostSearched: MOST_SEARCHED }),
       choices: { endpoint: session.endpoints, alias: client.aliases },
     },
     asked,

@@ -96,8 +96,8 @@ export const DELIVERY_ROUTES = [
     handler: async (asked, parts, { client }) => {
       const { endpoint } = asked
       if (endpoint !== undefined) await findEndpoint({ endpoint }, parts, { client })
-      const filter = { ...asked, client: client.id }
-      const { rows, next } = await recentDeliveries(parts.redis, filter, MOST_SEARCHED)
+      const filter = { ...asked, client: client.id, mostSearched: MOST_SEARCHED }
+      const { rows, next } = await recentDeliveries(parts.redis, filter)
       return { data: rows.map(toOwnDelivery), meta: { next } }
     },
   }),
