@@ -86,7 +86,7 @@ export type SignalsGroup = SignalsRoute['group']
 
 type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promise<Response>
 
-type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
+export type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
 
 export type PreviewRoute = Route<'preview', OpenHandler> & { readonly limit: LimitName }
 

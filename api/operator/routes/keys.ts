@@ -87,8 +87,7 @@ export const KEY_ROUTES = [
     },
     handler: async ({ client, expires_at }, { redis, random, clock }) => {
       const endMs = expires_at === null ? null : parseIsoInstant(expires_at)
-      const { id, token } = await issueKey(redis, client, random, clock.now(), endMs)
-      return { data: { id, token } }
+      return { data: await issueKey(redis, client, random, clock.now(), endMs) }
     },
   }),
   operatorRoute({
