@@ -38,7 +38,6 @@ let document: OpenApi
 beforeAll(async () => {
   redis = await (await sharedRedis()).connect()
   await redis.flushall()
-  await redis.set(EPOCH, 'first-epoch')
   const sealed = await startSealed(redis)
   service = createTestSignals(redis, {
     privateStore: sealed.chain.privateStore,
@@ -67,7 +66,7 @@ async function playLog(): Promise<string> {
     await owe(redis, [{ destination: 'acme', signals: [{ seq, prev: seq - 1 }] }], NOW_MS)
     if (seq <= 2) await settleAs(redis, seq, 'acme', 'delivered', 1)
   }
-  await redis.set(RELAY_CURSOR, 4)
+  await redis.mset(EPOCH, 'first-epoch', RELAY_CURSOR, 4)
   return token
 }
 

@@ -23,7 +23,6 @@ const ALIASES = ['alder', 'birch']
 /** Plays it: six signals, of which the third is exhausted for one client. */
 export async function playScene(redis: Redis): Promise<void> {
   const random = seededBytes('scene')
-  await redis.set(EPOCH, 'epoch-1')
   for (const id of ['acme-capital', 'north-ridge', 'quiet-harbour', 'old-mill']) {
     await addClient(redis, id, ALIASES, random)
     await setWebhook(redis, id)
@@ -40,7 +39,7 @@ export async function playScene(redis: Redis): Promise<void> {
   await redis.hset(webhookKey('north-ridge'), 'probe_at', condition.breaker.probeAtMs)
   await redis.hset(webhookKey('acme-capital'), { condition: JSON.stringify(SOUND) })
   for (let i = 1; i <= 6; i++) await playSignal(redis, i)
-  await redis.set(RELAY_CURSOR, 6)
+  await redis.mset(EPOCH, 'epoch-1', RELAY_CURSOR, 6)
   await redis.del(...Object.values(SCHEDULES))
   await redis.zadd(SCHEDULES.slow, condition.breaker.probeAtMs, 'north-ridge')
   for (const alias of ALIASES)
