@@ -172,9 +172,8 @@ function openGraph({ title, about, dataset, path, picture }: PageContent): Marku
 <meta property="og:description" content="${preview.about}">
 <meta property="og:type" content="website">
 <meta property="og:site_name" content="${dataset.name}">${
-    base === null
-      ? ''
-      : html`
+    base !== null &&
+    html`
 <meta property="og:url" content="${base}${path}">
 <meta property="og:image" content="${citedAddress(dataset, picture)}">
 <meta property="og:image:alt" content="${preview.about}">

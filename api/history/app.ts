@@ -18,9 +18,7 @@ import {
 } from './exchange.ts'
 import { createFamilyHandler, createFileHandler } from './files/stored-files.ts'
 import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
-import { robotsText, sitemap } from './pages/crawlers.ts'
 import { createDocsHandler, DOCS_PATTERN } from './pages/docs.ts'
-import { createFeedHandler } from './pages/feed.ts'
 import {
   answerFile,
   createPageHandler,
@@ -29,6 +27,7 @@ import {
   isPinnedFile,
   refuse,
 } from './pages/pages.ts'
+import { atomFeed, jsonFeed, robotsText, sitemap } from './pages/site-texts.ts'
 import { historyDocument, toLlmsText } from './routes.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
@@ -53,18 +52,17 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   for (const family of ['log', 'seals'] as const) get(FAMILIES[family], createFamilyHandler(family))
   get('/', indexHandler)
   for (const page of PAGE_ROUTES.filter(({ path }) => path !== '/')) get(page.path, createPageHandler(page))
-  get('/feed.atom', createFeedHandler('atom+xml'))
-  get('/feed.json', createFeedHandler('feed+json'))
-  const { publicBaseUrl } = parts.settings
-  const robots = createTexts(() => robotsText(publicBaseUrl), PLAIN)
-  get('/robots.txt', robots)
-  const map = createTexts(c => sitemap(assertServed(c, parts).snapshot, publicBaseUrl), XML)
-  get('/sitemap.xml', map)
   for (const path of ['/favicon.svg', '/favicon.ico']) get(path, iconHandler)
-  const document = async () => JSON.stringify(await historyDocument(publicBaseUrl))
-  get('/openapi.json', createTexts(document, OPENAPI_TYPE))
-  const llms = createTexts(() => toLlmsText(publicBaseUrl), PLAIN)
-  get('/llms.txt', llms)
+  const { publicBaseUrl } = parts.settings
+  const served = (c: Exchange) => assertServed(c, parts).snapshot
+  const text = (path: string, mediaType: string, write: (c: Exchange) => string | Promise<string>): void =>
+    get(path, createTexts(write, mediaType))
+  text('/feed.atom', 'application/atom+xml; charset=utf-8', c => atomFeed(served(c), publicBaseUrl))
+  text('/feed.json', 'application/feed+json; charset=utf-8', c => jsonFeed(served(c), publicBaseUrl))
+  text('/sitemap.xml', 'application/xml; charset=utf-8', c => sitemap(served(c), publicBaseUrl))
+  text('/robots.txt', 'text/plain; charset=utf-8', () => robotsText(publicBaseUrl))
+  text('/llms.txt', 'text/plain; charset=utf-8', () => toLlmsText(publicBaseUrl))
+  text('/openapi.json', OPENAPI_TYPE, async () => JSON.stringify(await historyDocument(publicBaseUrl)))
   const docs = createDocsHandler(parts.settings)
   for (const path of ['/docs', DOCS_PATTERN]) get(path, docs)
   const file = async (c: Exchange) => (await answerFile(c, parts)) ?? c.notFound()
@@ -72,9 +70,6 @@ export function createHistoryApp(parts: HistoryParts): Hono<ServiceEnv> {
   app.all('*', c => (isPinnedFile(c.req.path) ? pinnedFile(c) : file(c)))
   return app
 }
-
-const PLAIN = 'text/plain; charset=utf-8'
-const XML = 'application/xml; charset=utf-8'
 
 /** Its id, that of the proxy in front or a new one, and its version. */
 function beginRequest(c: Exchange, { source, newRequestId }: HistoryParts): void {
@@ -107,10 +102,11 @@ function reportAnswer(c: Exchange, answered: ServiceAnswered, { onAnswered }: Hi
   const line = { request_id, method, route, kind: kindOf(c, status), version, status }
   const sent = c.get('sent')
   if (sent === undefined) onAnswered({ ...line, ms, bytes })
-  else void sent.then(({ bytes, isWhole }) => onAnswered({ ...line, ...(isWhole ? {} : CUT), ms, bytes }))
+  else
+    void sent.then(({ bytes, isWhole }) =>
+      onAnswered({ ...line, kind: isWhole ? line.kind : 'cut', ms, bytes }),
+    )
 }
-
-const CUT = { kind: 'cut' } as const
 
 function kindOf(c: Exchange, status: number): AnswerKind {
   if (status >= 400) return 'refused'

@@ -76,10 +76,7 @@ export async function historyDocument(publicBaseUrl: string): Promise<OpenApi> {
         summary: 'Recomputable history of BTC trading strategies: free, read-only, versioned.',
         description:
           'Factual history, not advice and not a forecast. Every figure can be rescaled to another risk level with ' +
-          '`risk_pct`. ' +
-          UNKNOWN_PARAMETERS +
-          ' ' +
-          REQUEST_ID_TEXT,
+          `\`risk_pct\`. ${UNKNOWN_PARAMETERS} ${REQUEST_ID_TEXT}`,
       },
       server: { url: publicBaseUrl, description: 'This service.' },
       groups: GROUPS,
@@ -136,21 +133,17 @@ const ABOUT = [
   UNKNOWN_PARAMETERS,
 ].join('\n')
 
-const UNITS = [
-  '## Units',
-  '',
+const UNITS = section('Units', [
   '- Days are UTC days, `YYYY-MM-DD`. Weeks are complete ISO weeks, named by their Sunday.',
   '- `ret` and `rets`: simple return of the period, a fraction: 0.01 is 1 %. 10 significant digits.',
   '- `equity`: a multiple, 1.0 at the close before the first day.',
   '- Fields that end in `_pct` are percent, except risk levels: `risk_pct=0.02` is 2 % of equity at risk per trade.',
   '- `entry_time` and `exit_time`: epoch milliseconds UTC; timestamps in Arrow and Parquet. Fields that end in `_days` are days.',
   '- Instants such as `dataset_version` are ISO 8601 in UTC.',
-].join('\n')
+])
 
 const pinning = (publicBaseUrl: string): string =>
-  [
-    '## Pin an answer',
-    '',
+  section('Pin an answer', [
     'Data change by a new version, usually once a day; a published version never changes.',
     '',
     '- `Content-Location` of every data answer names its immutable twin under `/v1/snapshots/{version}/`. Cite that address.',
@@ -159,20 +152,20 @@ const pinning = (publicBaseUrl: string): string =>
     `- \`${publicBaseUrl}/v1/dataset/versions\` lists the versions, and with \`?${AS_OF_PARAMETER}=2026-11-21\` leads to the one of a day.`,
     '- `/v1/snapshots/{version}/changes` says what was appended and whether published history was restated.',
     '- `/v1/export` and `returns` take `from` and `to`: with an earlier export, ask only for the days after its last one.',
-  ].join('\n')
+  ])
 
-const VERIFYING = [
-  '## Verify',
-  '',
+const VERIFYING = section('Verify', [
   '- `manifest.json` of a version has the SHA-256 of every file. `Unencoded-Digest` of a computed one is its digest.',
   '- `sha256sum -c SHA256SUMS` checks a copy of the folder of a version; `datapackage.json` describes its files.',
   '- `manifest.json.sig` is the Ed25519 signature of the manifest, where the operator signs:',
   '  `openssl pkeyutl -verify -rawin -pubin -inkey key.pem -in manifest.json -sigfile manifest.json.sig`, where `key.pem`',
   '  is the `public_key_pem` of `/.well-known/highwater-keys.json`.',
   '- The pointer entries are a chain: each has the digest of the one before it, and a day on which it expires.',
-].join('\n')
+])
 
-const section = (title: string, lines: readonly string[]): string => [`## ${title}`, '', ...lines].join('\n')
+function section(title: string, lines: readonly string[]): string {
+  return [`## ${title}`, '', ...lines].join('\n')
+}
 
 const line = (title: string, address: string, about: string): string => `- [${title}](${address}): ${about}`
 

@@ -13,10 +13,10 @@ export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
 
 /** The first of `offered` among those that the client prefers, else `identity`: an answer that can be read beats a 406. */
 export function negotiateCoding<Offered extends Coding>(
-  header: string | null | undefined,
+  header: string | undefined,
   offered: readonly Offered[],
 ): Offered | 'identity' {
-  if (header === null || header === undefined || header === '') return 'identity'
+  if (header === undefined || header === '') return 'identity'
   const weights = new Map(header.split(',').map(parseItem))
   const weightOf = (coding: Coding): number => weights.get(coding) ?? weights.get('*') ?? 0
   const least = weights.get('identity') ?? 0 // unlisted, identity is the last resort and not a preference
@@ -86,15 +86,14 @@ const CODERS = {
   gzip: () => createGzip({ level: 1 }),
 }
 
-const createBrotli = (quality: number, size: number, mode = constants.BROTLI_MODE_GENERIC) => {
-  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, BROTLI_PARAM_MODE } = constants
-  const params = {
-    [BROTLI_PARAM_QUALITY]: quality,
-    [BROTLI_PARAM_SIZE_HINT]: size,
-    [BROTLI_PARAM_MODE]: mode,
-  }
-  return createBrotliCompress({ params })
-}
+const createBrotli = (quality: number, size: number, mode = constants.BROTLI_MODE_GENERIC) =>
+  createBrotliCompress({
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: quality,
+      [constants.BROTLI_PARAM_SIZE_HINT]: size,
+      [constants.BROTLI_PARAM_MODE]: mode,
+    },
+  })
 
 const codedBy = async (coder: Transform, bytes: Bytes) => Buffer.concat(await coder.end(bytes).toArray())
 
@@ -143,21 +142,16 @@ export type CodedBytes = (acceptEncoding: string | undefined) => Promise<ReadyAn
 export function createCodedBytes(content: string | Bytes, mediaType: string): CodedBytes {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const answers = new Map<string, Promise<ReadyAnswer>>()
+  const encode = async (coding: keyof typeof BEST | 'identity'): Promise<ReadyAnswer> => {
+    const body = coding === 'identity' ? bytes : await codedBy(BEST[coding](bytes.length), bytes)
+    return toReadyAnswer(body, coding, `"${sha256(body).slice(0, 32)}"`, { 'content-type': mediaType })
+  }
   return acceptEncoding => {
     const coding = negotiateCoding(acceptEncoding, ['br', 'gzip'])
-    const answer = answers.get(coding) ?? encodeBest(bytes, coding, mediaType)
+    const answer = answers.get(coding) ?? encode(coding)
     answers.set(coding, answer)
     return answer
   }
-}
-
-async function encodeBest(
-  bytes: Bytes,
-  coding: keyof typeof BEST | 'identity',
-  mediaType: string,
-): Promise<ReadyAnswer> {
-  const body = coding === 'identity' ? bytes : await codedBy(BEST[coding](bytes.length), bytes)
-  return toReadyAnswer(body, coding, `"${sha256(body).slice(0, 32)}"`, { 'content-type': mediaType })
 }
 
 const BEST = {

@@ -76,7 +76,6 @@ export function deprecationHeaders({
 /** Whether an `If-None-Match` header names `etag`: weak comparison over a list, or `*` (RFC 9110, section 13.1.2). */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
-  if (header === etag) return true // as nearly every client sends it
   if (header.trim() === '*') return true
   const opaque: readonly string[] = header.match(/"[^"]*"/g) ?? []
   return opaque.includes(etag.replace(/^W\//, ''))

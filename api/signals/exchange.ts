@@ -126,7 +126,7 @@ export const signalsService = ({ clock, settings, onError }: SignalsParts): Serv
   toRefusal: error => toRefusal(error, onError),
 })
 
-export function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
+function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof RedisDownError)
     return new ApiError(

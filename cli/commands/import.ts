@@ -71,10 +71,13 @@ const FILE_OPTIONS = {
   replace: flag('Replace a table that the book has already.'),
   json: flag('Print what was read and written as one JSON document.'),
 }
-const { id } = strategyShape(1)
 const HISTORY_OPTIONS = {
   ...FILE_OPTIONS,
-  id: required('<id>', String(id.description), id),
+  id: required(
+    '<id>',
+    'Public alias: a tree or a river, never the mechanism. Names the source file.',
+    strategyShape(1).id,
+  ),
   engine: option('<text>', 'What made the history (default: the format).'),
   baseRisk: option(
     '<fraction>',

@@ -94,35 +94,28 @@ export function toOpenApi<Group extends string>(service: Service<Group>, routes:
   }
 }
 
-type ToSchema = (schema: z.ZodType, io: 'output' | 'input') => JsonSchema
+type ToSchema = ReturnType<typeof createComponents>['toSchema']
 
 type Writer = { readonly service: Service<string>; readonly toSchema: ToSchema }
 
+type Converted = { readonly properties: { schema: JsonSchema }; readonly $defs?: Record<string, JsonSchema> }
+
 /** Turns zod schemas into JSON Schema 2020-12, and collects the named ones. */
-function createComponents(): { toSchema: ToSchema; schemas: () => Readonly<Record<string, JsonSchema>> } {
-  const named = new Map<string, string>()
-  return {
-    toSchema(schema, io) {
-      const converted = z.toJSONSchema(z.object({ schema }), {
-        target: 'draft-2020-12',
-        io,
-        override: leaveOpen,
-      })
-      const { properties, $defs = {} }: { properties: { schema: JsonSchema }; $defs?: object } = JSON.parse(
-        JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/'),
-      )
-      for (const [name, each] of Object.entries($defs)) {
-        const text = JSON.stringify(each)
-        if ((named.get(name) ?? text) !== text) throw new Error(`two different schemas have the name ${name}`)
-        named.set(name, text)
-      }
-      return properties.schema
-    },
-    schemas: () =>
-      Object.fromEntries(
-        [...named].toSorted().map(([name, text]): [string, JsonSchema] => [name, JSON.parse(text)]),
-      ),
+function createComponents() {
+  const named = new Map<string, JsonSchema>()
+  const toSchema = (schema: z.ZodType, io: 'output' | 'input'): JsonSchema => {
+    const converted = JSON.stringify(z.toJSONSchema(z.object({ schema }), { io, override: leaveOpen }))
+    const { properties, $defs = {} }: Converted = JSON.parse(
+      converted.replaceAll('"#/$defs/', '"#/components/schemas/'),
+    )
+    for (const [name, each] of Object.entries($defs)) {
+      if (JSON.stringify(named.get(name) ?? each) !== JSON.stringify(each))
+        throw new Error(`two different schemas have the name ${name}`)
+      named.set(name, each)
+    }
+    return properties.schema
   }
+  return { toSchema, schemas: () => Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))) }
 }
 
 /** JSON Schema allows further fields anyway; generators would add an index of `unknown` to each object. */
@@ -143,7 +136,7 @@ function toOperation(route: Route, { service, toSchema }: Writer) {
     ...(route.scope === undefined ? {} : { 'x-required-scope': route.scope }),
     parameters: [
       ...variablesOf(route.path).map(name => toVariable(name, service)),
-      ...queryParameters(route.query, toSchema),
+      ...queryParameters(route.query ?? {}, toSchema),
     ],
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, toSchema) }),
     responses: responses(route, group, { service, toSchema }),
@@ -161,8 +154,7 @@ function toVariable(name: string, { variables }: Service<string>) {
 
 const isZodObject = (query: Query): query is z.ZodObject => query instanceof z.ZodObject
 
-function queryParameters(query: Query | undefined, toSchema: ToSchema) {
-  if (query === undefined) return []
+function queryParameters(query: Query, toSchema: ToSchema) {
   if (!isZodObject(query))
     return Object.entries(query).map(([name, { about, schema, style }]: [string, Parameter<unknown>]) => ({
       ...{ name, in: 'query', required: false, description: about, schema, ...style },
@@ -272,9 +264,8 @@ export const refusalsOf = ({ path, query, body, refusals = [] }: Route): readonl
   ...(body === undefined ? [] : BODY_REFUSALS),
 ]
 
-const takesQuery = (query: Query | undefined): boolean =>
-  query !== undefined &&
-  (isZodObject(query) || Object.values(query).some(({ isLookedUp }) => isLookedUp !== true))
+const takesQuery = (query: Query = {}): boolean =>
+  isZodObject(query) || Object.values(query).some(({ isLookedUp }) => isLookedUp !== true)
 
 const BODY_REFUSALS: readonly ErrorCode[] = [
   'bad_request',
@@ -293,8 +284,7 @@ const SERVER_REFUSALS = {
 
 /** The refusals by status: those given, and those that every route has. */
 function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Answer>> {
-  const codes = [...new Set([...own, ...COMMON_REFUSALS])]
-  const byStatus = Map.groupBy(codes, code => STATUS_OF[code])
+  const byStatus = Map.groupBy(new Set([...own, ...COMMON_REFUSALS]), code => STATUS_OF[code])
   return Object.fromEntries([...byStatus].map(([status, each]) => [status, refusal(each)]))
 }
 
@@ -319,10 +309,10 @@ function exampleComponents(routes: readonly Route[], { answers, refusals }: Reco
   const answered = routes.flatMap(({ id, method, example }) => {
     const { json, csv } = answers[id] ?? {}
     if (json === undefined || example === undefined) return []
-    const { path } = example
-    const whole = [id, { summary: `${method} ${path}`, value: json }] as const
-    if (csv === undefined) return [whole]
-    return [whole, [`${id}_csv`, { summary: `${method} ${asCsv(path)}`, value: csv }] as const]
+    const named = (name: string, path: string, value: unknown) =>
+      [name, { summary: `${method} ${path}`, value }] as const
+    const whole = named(id, example.path, json)
+    return csv === undefined ? [whole] : [whole, named(`${id}_csv`, asCsv(example.path), csv)]
   })
   const refused = Object.entries(refusals).map(
     ([code, { request, json }]) => [refusalName(code), { summary: request, value: json }] as const,

@@ -90,13 +90,9 @@ function compareDataset(before: Snapshot, after: Snapshot, noise: number): Chang
   return [...factChanges(factsOfDataset(before), factsOfDataset(after)), ...altered]
 }
 
-/** Whether both published the same on a day, as far as noise of the arithmetic before rounding does not explain it. */
-function isSame(before: Series, after: Series, day: EpochDay, noise: number): boolean {
-  const [old, now] = [publishedOn(before, day), publishedOn(after, day)]
-  if (old === now || noise === 0 || old === null || now === null) return old === now
-  const exact = valueOn(before, day)
-  return toSignificant(exact - noise) <= now && now <= toSignificant(exact + noise)
-}
+/** Whether noise of the arithmetic before rounding explains that a value is published as `now`. */
+const isNoise = (exact: number, now: number, noise: number): boolean =>
+  noise > 0 && toSignificant(exact - noise) <= now && now <= toSignificant(exact + noise)
 
 const HEADLINE = [
   'net_return_pct',
@@ -192,18 +188,16 @@ function compareSeries(before: Series, after: Series, noise: number): SeriesChan
   const starts = [before, after].filter(({ values }) => values.length > 0).map(({ first }) => first)
   // Of the same step, so the earlier start gives the grid.
   for (let day = Math.min(...starts); day <= end; day += STEP_DAYS[before.period]) {
-    if (isSame(before, after, day, noise)) continue
+    const exact = valueOn(before, day)
+    const [old, now] = [publishedAs(exact), publishedAs(valueOn(after, day))]
+    if (old === now || (now !== null && isNoise(exact, now, noise))) continue
     count++
-    const [old, now] = [publishedOn(before, day), publishedOn(after, day)]
     if (restated.length < MOST_LISTED) restated.push({ t: toIsoDate(day), old, new: now })
   }
   return { appended: appendedAfter(after, end), restated_count: count, restated }
 }
 
-function publishedOn(series: Series, day: EpochDay): number | null {
-  const value = valueOn(series, day)
-  return Number.isNaN(value) ? null : toSignificant(value)
-}
+const publishedAs = (value: number): number | null => (Number.isNaN(value) ? null : toSignificant(value))
 
 /** NaN where the series has no value. */
 const valueOn = (series: Series, day: EpochDay): number =>
@@ -220,7 +214,7 @@ function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] 
  * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever
  * it is in the order; one that appeared or disappeared before that alters history.
  */
-export function compareTrades(before: StrategyData, after: StrategyData): StrategyChanges['trades'] {
+function compareTrades(before: StrategyData, after: StrategyData): StrategyChanges['trades'] {
   const { to } = before.window
   const closed = to === null ? Number.NEGATIVE_INFINITY : (parseIsoDate(to)! + 1) * DAY_MS
   const [old, now] = [tradesByKey(before, publishedTrade), tradesByKey(after, publishedTrade)]

@@ -1,6 +1,6 @@
 import type { Change, Changes, Declaration } from '#core/contract/payloads/changes.ts'
 import type { RemovedStrategy } from '#core/contract/payloads/strategy.ts'
-import { type FigureBlock, type FigureValue, splitFigures } from '#core/figures/figure.ts'
+import { type FigureValue, splitFigures } from '#core/figures/figure.ts'
 import { type Publication, sincePublicationFigures } from '#core/figures/performance.ts'
 import { effectiveInstant, enteredOf } from './entered.ts'
 import { type Ancestor, restatedIn, toAncestor } from './lineage.ts'
@@ -83,22 +83,15 @@ const toRemoved = (
 })
 
 function published(strategy: StrategyData, publication: Publication): StrategyData {
-  const block = splitFigures({
-    fund_dd: { since_publication: sincePublicationFigures(strategy.daily, publication) },
-  })
-  return {
-    ...strategy,
-    published_since: publication.since,
-    figures: merged(strategy.figures, block),
-  }
-}
-
-function merged({ values, undefined: reasons }: FigureBlock, block: FigureBlock): FigureBlock {
+  const { values, undefined: reasons } = strategy.figures
+  const since_publication = sincePublicationFigures(strategy.daily, publication)
+  const block = splitFigures({ fund_dd: { since_publication } })
   const others = Object.entries(reasons).filter(([path]) => !path.startsWith('fund_dd/since_publication/'))
-  return {
+  const figures = {
     values: { ...values, fund_dd: { ...toGroup(values.fund_dd), ...toGroup(block.values.fund_dd) } },
     undefined: { ...Object.fromEntries(others), ...block.undefined },
   }
+  return { ...strategy, published_since: publication.since, figures }
 }
 
 const toGroup = (value: FigureValue | undefined): object => (typeof value === 'object' ? (value ?? {}) : {})

@@ -84,14 +84,12 @@ function rowsOf(lengths: readonly number[]): Rows[] {
 /** `strategy` or `benchmark` (position in the document), `t`, `ret`: one row a point. */
 function seriesTable(all: readonly Series[], of = 'strategy'): Uint8Array {
   const lengths = all.map(({ values }) => values.length)
-  const fillDays = (days: Int32Array, i: number): void => {
-    for (let row = 0; row < days.length; row++) days[row] = dayOf(all[i]!, row)
-  }
+  const daysOf = (i: number) => new Int32Array(lengths[i]!).map((_, row) => dayOf(all[i]!, row))
   return toArrow(
     {
       [of]: positions(lengths),
-      t: columnOf(Int32Array, lengths, fillDays),
-      ret: columnOf(Float64Array, lengths, (part, i) => part.set(all[i]!.values)),
+      t: columnOf(Int32Array, lengths, daysOf),
+      ret: columnOf(Float64Array, lengths, i => all[i]!.values),
     },
     ['t'],
   )
@@ -100,10 +98,9 @@ function seriesTable(all: readonly Series[], of = 'strategy'): Uint8Array {
 function tradeTable(strategies: readonly StrategyData[]): Uint8Array {
   const all = strategies.map(({ trades }) => trades)
   const lengths = all.map(({ entry_time }) => entry_time.length)
-  const codesOf = (name: 'side' | 'exit_reason') =>
-    columnOf(Uint8Array, lengths, (part, i) => part.set(all[i]![name].codes))
+  const codesOf = (name: 'side' | 'exit_reason') => columnOf(Uint8Array, lengths, i => all[i]![name].codes)
   const floats = TRADE_FLOATS.map(
-    name => [name, columnOf(Float64Array, lengths, (part, i) => part.set(all[i]![name]))] as const,
+    name => [name, columnOf(Float64Array, lengths, i => all[i]![name])] as const,
   )
   return toArrow({
     strategy: positions(lengths),
@@ -123,18 +120,16 @@ const correlationTable = ({ correlation: { daily, weekly } }: Snapshot): Uint8Ar
   })
 
 const positions = (lengths: readonly number[]): Int32Array =>
-  columnOf(Int32Array, lengths, (part, i) => part.fill(i))
+  columnOf(Int32Array, lengths, i => new Int32Array(lengths[i]!).fill(i))
 
-/** A column of as many rows for each; `fill` writes the part of one. */
+/** A column of as many rows for each; `partOf` gives those of one. */
 function columnOf<Values extends ColumnValues>(
   type: ColumnType<Values>,
   lengths: readonly number[],
-  fill: (part: Values, i: number) => void,
+  partOf: (i: number) => Values,
 ): Values {
   const all = new type(lengths.reduce((sum, length) => sum + length, 0))
-  rowsOf(lengths).forEach((rows, i) => {
-    fill(cut(all, rows), i)
-  })
+  for (const [i, { offset }] of rowsOf(lengths).entries()) all.set(partOf(i), offset)
   return all
 }
 
@@ -301,13 +296,11 @@ function columnReader(bytes: Uint8Array) {
   const isAligned = bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0
   const table = tableFromIPC(isAligned ? bytes : new Uint8Array(bytes))
   return <Values extends ColumnValues>(name: string, type: ColumnType<Values>): Values => {
-    const batches = table.getChild(name)?.data
-    if (batches === undefined) throw new Error(`the Arrow file has no column '${name}'`)
-    if (batches.length > 1)
-      throw new Error(`the column '${name}' is in ${batches.length} batches, not in one`)
-    const [batch] = batches
-    if (batch === undefined) return new type(0)
-    if (!(batch.values instanceof type)) throw new Error(`the column '${name}' is not a ${type.name}`)
-    return cut(batch.values, { offset: 0, length: batch.length })
+    const column = table.getChild(name)
+    if (column === undefined) throw new Error(`the Arrow file has no column '${name}'`)
+    if (column.length === 0) return new type(0)
+    const values = column.toArray()
+    if (!(values instanceof type)) throw new Error(`the column '${name}' is not a ${type.name}`)
+    return cut(values, { offset: 0, length: column.length })
   }
 }

@@ -9,10 +9,10 @@ import type { CatalogueStrategy, Service } from './catalogue.ts'
 import type { Place, Problem } from './problem.ts'
 import type { Timeframe } from './timeframe.ts'
 
-/** An operator's book, read and sound: what a build computes from. */
-export type Book = {
+/** The parts of a book without a problem: strategies whose entry and source are sound, market data, and the program. */
+export type SoundParts = {
   readonly dir: string
-  readonly service: Service
+  readonly service: Service | null
   /** In the order of the catalogue. */
   readonly strategies: readonly StrategyEntry[]
   /** The bars that some strategy needs; each set read once. */
@@ -21,22 +21,19 @@ export type Book = {
   readonly funding: ReadonlyMap<string, FundingFile>
   readonly program: BookProgram | null
   readonly accept: readonly Acceptance[]
-  /** Every file that was read, in reading order, for the record of the build. */
-  readonly inputs: readonly Input[]
   /** What was stated at the import of tables, by their paths: it is published with the dataset. */
   readonly imports: Readonly<Record<string, string>>
+}
+
+/** An operator's book, read and sound: what a build computes from. */
+export type Book = SoundParts & {
+  readonly service: Service
+  /** Every file that was read, in reading order, for the record of the build. */
+  readonly inputs: readonly Input[]
   /** What the data cover and what is wrong with them; empty if the book was read without being examined. */
   readonly report: DataReport
   /** Unusual but harmless: files that the catalogue does not name, funding with gaps or of an interval not stated. */
   readonly warnings: readonly Problem[]
-}
-
-/** The parts of a book without a problem: strategies whose entry and source are sound, market data, and the program. */
-export type SoundParts = Pick<
-  Book,
-  'dir' | 'strategies' | 'bars' | 'funding' | 'program' | 'accept' | 'imports'
-> & {
-  readonly service: Service | null
 }
 
 /** `BTCUSDT-PERP/4h`: names a set of bars. */

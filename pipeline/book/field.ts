@@ -37,7 +37,7 @@ type Field = { readonly path: Path; readonly inner?: z.core.$ZodType; readonly e
 function fieldAt(schema: z.core.$ZodType, [step, ...rest]: Path, path: Path = []): Field | null {
   const inner = layersOf(schema).at(-1)!
   const isMap = inner instanceof z.ZodObject
-  const expected = metaOf(schema)?.expected ?? (isMap && step === undefined ? 'a map' : undefined)
+  const expected = expectedOf(schema) ?? (isMap && step === undefined ? 'a map' : undefined)
   const own = expected === undefined ? null : { path, inner, expected }
   if (step === undefined) return own
   const element = inner instanceof z.ZodArray ? inner.element : undefined
@@ -53,21 +53,18 @@ function layersOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
   return isWrapper ? [schema, ...layersOf(schema.unwrap())] : [schema]
 }
 
-/** The metadata of a schema, or of the one inside it. */
-export const metaOf = (schema: z.core.$ZodType): z.core.GlobalMeta | undefined =>
+/** What is expected of a value by its schema, or by the one inside it. */
+export const expectedOf = (schema: z.core.$ZodType): unknown =>
   layersOf(schema)
-    .map(each => z.globalRegistry.get(each))
-    .find(meta => meta !== undefined)
+    .map(each => z.globalRegistry.get(each)?.expected)
+    .find(expected => expected !== undefined)
 
 export type Fields = Readonly<Record<string, unknown>>
 export const mapSchema = z.record(z.string(), z.unknown()).meta({ expected: 'a map' })
 
-/** A schema with what it is for, and what is expected of it. */
-export const field = <Schema extends z.ZodType>(
-  schema: Schema,
-  description: string,
-  expected: string,
-): Schema => schema.meta({ description, expected })
+/** A schema with what is expected of it. */
+export const field = <Schema extends z.ZodType>(schema: Schema, expected: string): Schema =>
+  schema.meta({ expected })
 
 export const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().default(null)
 

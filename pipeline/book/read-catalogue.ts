@@ -5,8 +5,7 @@ import {
   fundingStatement,
   type StrategySchema,
   serviceShape,
-  settingsShape,
-  strategyShape,
+  strategySchema,
 } from './catalogue.ts'
 import { type Fault, type Fields, got, listed, mapSchema, type Path, soundFields } from './field.ts'
 import type { Place } from './problem.ts'
@@ -68,7 +67,7 @@ function readClaims(file: YamlFile, root: Fields, count: number): Claim[] {
   // The cap, and what the defaults state, whatever else is wrong with them.
   const cap = soundFields(serviceShape, Object(root.service)).max_modelled_risk_pct ?? 1
   const defaults = mapSchema.safeParse(root.defaults).data ?? {}
-  const schema = z.strictObject({ ...strategyShape(cap), ...settingsShape })
+  const schema = strategySchema(cap)
   const claims = new Map<string, Claim>()
   for (let i = 0; i < count; i++) {
     const path = ['strategies', i]

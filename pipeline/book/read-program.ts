@@ -3,7 +3,7 @@ import { DAY_MS, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import type { Tier } from '#core/program/program.ts'
 import type { BarsFile, BarsKey, BookProgram } from './book.ts'
-import { INSTRUMENT_FORM, INSTRUMENT_PATTERN, tvStatus } from './catalogue.ts'
+import { basisPoints, INSTRUMENT_FORM, INSTRUMENT_PATTERN, oneOf, tvStatus } from './catalogue.ts'
 import { EARLIEST_MS, LATEST_MS } from './cell.ts'
 import { between, date, type Fault, field, got, orNull, soundFields } from './field.ts'
 import { explainMissing, type Folder, tableNames } from './folder.ts'
@@ -12,7 +12,7 @@ import type { Reading } from './reading.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 import { readYaml, type YamlFile } from './yaml.ts'
 
-// The fields of `program.yaml`, each with its description and what is expected of it, and the rules between them.
+// The fields of `program.yaml`, each with what is expected of it, and the rules between them.
 
 /** It buys over years: finer bars add nothing, and its rolling years would take hours. */
 const PROGRAM_TIMEFRAMES = ['1h', '4h', '1d'] as const satisfies readonly Timeframe[]
@@ -37,23 +37,17 @@ const RESERVED_ALIAS = 'aliases'
 
 const [FIRST_DAY, END_DAY] = [toEpochDay(EARLIEST_MS), toEpochDay(LATEST_MS)]
 
-const day = (description: string) =>
-  field(date.pipe(z.int().min(FIRST_DAY).lt(END_DAY)), description, 'a date from 1980 to 2099 as YYYY-MM-DD')
-
-const basisPoints = (description: string) =>
-  field(z.number().min(0).max(1000), description, 'a number of basis points from 0 to 1000 (5 = 0.05 %)')
+const day = field(date.pipe(z.int().min(FIRST_DAY).lt(END_DAY)), 'a date from 1980 to 2099 as YYYY-MM-DD')
 
 const explainBackward = (from: number, to: number): string =>
   `expected a day on or after ${toIsoDate(from)}, got ${toIsoDate(to)}`
 
 const window = z
-  .strictObject({ from: day('First planned day.'), to: day('Last planned day.') })
+  .strictObject({ from: day, to: day })
   .superRefine(between(({ from, to }) => (to >= from ? [] : [[['to'], explainBackward(from, to)]])))
 
-const span = z.strictObject({
-  from: day('First day on which nothing is bought.'),
-  to: orNull(day('Last such day; without it the span goes on.')),
-})
+/** The days on which nothing is bought; without a last one the span goes on. */
+const span = z.strictObject({ from: day, to: orNull(day) })
 
 /** Spans that end before they begin, or do not begin after the one before. */
 const explainSpans = (spans: readonly z.infer<typeof span>[]): Fault[] =>
@@ -68,27 +62,16 @@ const explainSpans = (spans: readonly z.infer<typeof span>[]): Fault[] =>
     return faults
   })
 
-const weight = field(
-  z.number().gt(0).max(1),
-  'Fraction of every contribution that the tier gets; together they are 1.',
-  'a fraction above 0 and at most 1',
-)
+/** Fraction of every contribution that the tier gets; together they are 1. */
+const weight = field(z.number().gt(0).max(1), 'a fraction above 0 and at most 1')
 
-const spend = field(
-  z.number().min(0).max(1),
-  'Fraction of the cash of the tier.',
-  'a fraction from 0 to 1 of the cash of the tier',
-)
+const spend = field(z.number().min(0).max(1), 'a fraction from 0 to 1 of the cash of the tier')
 
-const below = field(
-  z.number().gt(0).max(100),
-  'The band holds where the Mayer multiple is below this.',
-  'a Mayer multiple above 0 and at most 100',
-)
+/** The band holds where the Mayer multiple is below this. */
+const below = field(z.number().gt(0).max(100), 'a Mayer multiple above 0 and at most 100')
 
 const drawdown = field(
   z.number().gt(0).lt(1),
-  'Depth below the running high.',
   'a fraction above 0 and below 1 (0.2 = 20 % below the running high)',
 )
 
@@ -107,7 +90,7 @@ const ascending = <Key extends string, Entry extends Readonly<Record<Key, number
     ]
   }
   const list = z.array(entry).min(1).max(MAX_STEPS).superRefine(between(explainOrder)).default(initial)
-  return field(list, `Ascending ${noun}.`, `a list of 1 to ${MAX_STEPS} ${noun}`)
+  return field(list, `a list of 1 to ${MAX_STEPS} ${noun}`)
 }
 
 const bands = ascending('bands', 'below', z.strictObject({ below, spend }), [
@@ -123,8 +106,8 @@ const steps = ascending('steps', 'drawdown', z.strictObject({ drawdown, spend })
   { drawdown: 0.65, spend: 1 },
 ])
 
-const tier = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
-  field(z.strictObject({ weight, ...shape }).optional(), description, 'a map with a weight')
+const tier = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  field(z.strictObject({ weight, ...shape }).optional(), 'a map with a weight')
 
 function explainWeights(all: readonly Tier[]): Fault[] {
   const sum = all.reduce((total, each) => total + each.weight, 0)
@@ -136,9 +119,12 @@ function explainWeights(all: readonly Tier[]): Fault[] {
 /** An omitted tier gets nothing. */
 const tiers = z
   .strictObject({
-    core: tier('Spends everything on each contribution bar.', {}),
-    cyclical: tier('Spends by the Mayer multiple.', { bands }),
-    tactical: tier('Spends on dips.', { steps }),
+    /** Spends everything on each contribution bar. */
+    core: tier({}),
+    /** Spends by the Mayer multiple. */
+    cyclical: tier({ bands }),
+    /** Spends on dips. */
+    tactical: tier({ steps }),
   })
   .transform(({ core, cyclical, tactical }): readonly Tier[] => {
     const all: readonly (Tier | undefined)[] = [
@@ -173,7 +159,6 @@ const alias = (ids: readonly string[]) => {
   }
   return field(
     z.string().regex(ID_PATTERN).superRefine(between(explainTaken)),
-    'Public alias of the program.',
     'an alias of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
   )
 }
@@ -183,48 +168,29 @@ const programSchema = (ids: readonly string[]) =>
   z
     .strictObject({
       alias: alias(ids),
-      instrument: field(
-        z.string().regex(INSTRUMENT_PATTERN),
-        'Spot market; also the name of its folder under bars/.',
-        INSTRUMENT_FORM,
-      ),
-      timeframe: field(
-        z.enum(PROGRAM_TIMEFRAMES).default('1d'),
-        'Timeframe of the bars that the program buys on.',
-        `one of ${PROGRAM_TIMEFRAMES.join(', ')}`,
-      ),
-      window: field(window, 'The planned window.', 'a map with from and to'),
-      tiers: field(
-        tiers.default(DEFAULT_TIERS),
-        'The tiers; without it the three of the definition.',
-        'a map of tiers',
-      ),
+      /** Spot market; also the name of its folder under bars/. */
+      instrument: field(z.string().regex(INSTRUMENT_PATTERN), INSTRUMENT_FORM),
+      /** Of the bars that the program buys on. */
+      timeframe: oneOf(PROGRAM_TIMEFRAMES).default('1d'),
+      window: field(window, 'a map with from and to'),
+      tiers: field(tiers.default(DEFAULT_TIERS), 'a map of tiers'),
+      /** Bars from one contribution to the next. */
       contribution_cadence_bars: field(
         z.int().min(1).max(MAX_CADENCE_BARS),
-        'Bars from one contribution to the next.',
         `a whole number of bars from 1 to ${MAX_CADENCE_BARS}`,
       ),
+      /** What a purchase costs, in basis points of its dollars; slippage is always against the buyer. */
       costs: field(
-        z.strictObject({
-          fee_bps: basisPoints('Fee of a purchase in basis points of its dollars.'),
-          slippage_bps: basisPoints('Slippage of a purchase in basis points, always against the buyer.'),
-        }),
-        'What a purchase costs.',
+        z.strictObject({ fee_bps: basisPoints, slippage_bps: basisPoints }),
         'a map with fee_bps and slippage_bps',
       ),
+      /** Equity of the reference basket in dollars. */
       reference_equity_usd: field(
         z.number().min(1).max(1e12).default(100_000),
-        'Equity of the reference basket in dollars.',
         'an amount in dollars from 1 to 1e12',
       ),
       paused: field(
-        z
-          .array(span)
-          .superRefine(between(explainSpans))
-          .nullable()
-          .default(null)
-          .transform(spans => spans ?? []),
-        'Spans in which nothing is bought.',
+        orNull(z.array(span).superRefine(between(explainSpans))).transform(spans => spans ?? []),
         'a list of spans',
       ),
       tv_status: tvStatus,

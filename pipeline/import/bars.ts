@@ -19,7 +19,7 @@ import { BARS, isInside, isTimeNear } from './bar-formats.ts'
 import { type Cell, toName } from './format.ts'
 import { originOf, type ReadTable, readForeign } from './read-table.ts'
 import { createTally, inOrder, type Tally } from './repair.ts'
-import type { BarsStatement } from './statement.ts'
+import type { Statement } from './statement.ts'
 import { explainDecimal, toFlag } from './values.ts'
 
 /** One import: what is asked, the files as they are read, and what is found in them. */
@@ -31,7 +31,14 @@ type Import = {
   readonly files: ReadTable[]
 }
 
-type Rules = BarsStatement & {
+type Rules = Statement & {
+  readonly times?: 'open' | 'close' | undefined
+  /** Which of the rows of one time counts. */
+  readonly duplicates?: 'first' | 'last' | 'largest-volume' | undefined
+  /** Whether the last bar is left out, because it was not over when the file was made. */
+  readonly drop_last?: boolean | undefined
+  /** Whether bars whose prices contradict each other are left out, which leaves gaps. */
+  readonly drop_impossible?: boolean | undefined
   /** The files of one instrument. */
   readonly paths: readonly string[]
   /** Null: found by the distance of the bars. */

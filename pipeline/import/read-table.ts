@@ -1,5 +1,5 @@
 import { type Reading, type Report, reporterOf } from '../book/reading.ts'
-import { NO_LAST_BREAK } from '../table/lines.ts'
+import { NO_LAST_BREAK, toUnreadable } from '../table/lines.ts'
 import { type PickRows, type Row, readRows } from '../table/rows.ts'
 import { type Mapping, mapColumns } from './columns.ts'
 import type { Cell, Kind } from './format.ts'
@@ -31,14 +31,20 @@ export async function readForeign(
 ) {
   const report = reporterOf(reading, path)
   const mapper = createMapper(kindOf, statement, report, onRecord)
-  const read = await readRows(reading, path, mapper.onRow, () => mapper.end().data, pick)
-  if (read === null) return null
-  const table = mapper.end()
-  // The last row, if its line has no break: it may be cut off.
-  const openRow = table.kind.mayEndOpen ? read.openRow : null
-  if (read.openRow !== openRow) report(NO_LAST_BREAK, read.openRow)
-  for (const row of table.bannerRows) tally.drop('banner', path, row)
-  return { ...table, path, openRow }
+  try {
+    const { bytes, sha256, openRow: last } = await readRows(reading, path, mapper.onRow, pick)
+    const table = mapper.end()
+    reading.inputs.push({ path, bytes, sha256, rows: table.data })
+    // The last row, if its line has no break: it may be cut off.
+    const openRow = table.kind.mayEndOpen ? last : null
+    if (last !== openRow) report(NO_LAST_BREAK, last)
+    for (const row of table.bannerRows) tally.drop('banner', path, row)
+    return { ...table, path, openRow }
+  } catch (error) {
+    const known = toUnreadable(error, 0)
+    if (known === null) throw error
+    return report(known.message, known.row)
+  }
 }
 
 /** Takes the rows of a file one by one: the first ones show its columns. At the end their number is known. */

@@ -7,7 +7,7 @@ import { parseZone, UTC } from '../book/zone.ts'
 import { type Cell, declare, type Kind } from './format.ts'
 import { originOf, readForeign } from './read-table.ts'
 import { createTally, inOrder } from './repair.ts'
-import type { ReturnsStatement } from './statement.ts'
+import type { Statement } from './statement.ts'
 import { TRADES } from './trade-formats.ts'
 import { explainDecimal, parseForeignDecimal } from './values.ts'
 
@@ -28,8 +28,14 @@ export const RETURNS: Kind = {
   matters: TRADES.matters,
 }
 
+type Rules = Statement & {
+  /** That values which look like a sum since the start are returns of days. */
+  readonly results?: 'per-day' | undefined
+  readonly unit: 'fraction' | 'percent'
+}
+
 /** Daily returns as rows `t,ret`, sorted, each once; the book refuses missing days. Null if there are problems, reported. */
-export async function importReturns(reading: Reading, file: string, stated: ReturnsStatement) {
+export async function importReturns(reading: Reading, file: string, stated: Rules) {
   const [tally, report] = [createTally(), reporterOf(reading, file)]
   const toDay = dayReader(stated, file, report)
   const days: ReturnType<typeof toDay>[] = []
@@ -56,7 +62,7 @@ export async function importReturns(reading: Reading, file: string, stated: Retu
 }
 
 /** Reads a row; a blank return is NaN. */
-function dayReader({ unit, tz }: ReturnsStatement, file: string, report: Report) {
+function dayReader({ unit, tz }: Rules, file: string, report: Report) {
   const zone = tz === undefined ? UTC : parseZone(tz)
   return (cell: Cell, row: number) => {
     const t = parseForeignMoment(cell('t'), zone)

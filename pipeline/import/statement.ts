@@ -13,22 +13,6 @@ export type Statement = {
   readonly ignore?: readonly string[] | undefined
 }
 
-export type BarsStatement = Statement & {
-  readonly times?: 'open' | 'close' | undefined
-  /** Which of the rows of one time counts. */
-  readonly duplicates?: 'first' | 'last' | 'largest-volume' | undefined
-  /** Whether the last bar is left out, because it was not over when the file was made. */
-  readonly drop_last?: boolean | undefined
-  /** Whether bars whose prices contradict each other are left out, which leaves gaps. */
-  readonly drop_impossible?: boolean | undefined
-}
-
-export type ReturnsStatement = Statement & {
-  /** That values which look like a sum since the start are returns of days. */
-  readonly results?: 'per-day' | undefined
-  readonly unit: 'fraction' | 'percent'
-}
-
 /** What is stated about a ledger, and what else is known of it. */
 export type LedgerRules = Statement & {
   /** Whether fees and funding are in the results already. */

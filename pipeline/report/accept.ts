@@ -5,27 +5,20 @@ import { ACCEPTABLE, type Finding, type SubjectReport } from './finding.ts'
 
 const MAX_REASON_CHARS = 500
 
-const day = (description: string) => field(date, description, 'a date as YYYY-MM-DD')
+const day = field(date, 'a date as YYYY-MM-DD')
 
 export const acceptShape = {
-  finding: field(z.enum(ACCEPTABLE), 'The code of the finding.', `one of ${ACCEPTABLE.join(', ')}`),
-  of: field(
-    z.string().min(1),
-    'What the finding is about: INSTRUMENT/TIMEFRAME of bars, or the id of a strategy.',
-    'INSTRUMENT/TIMEFRAME, such as BTCUSDT-PERP/4h, or the id of a strategy',
-  ),
-  from: day('First day of the finding.'),
-  to: day('Last day of the finding, not later than the data.'),
+  finding: field(z.enum(ACCEPTABLE), `one of ${ACCEPTABLE.join(', ')}`),
+  of: field(z.string().min(1), 'INSTRUMENT/TIMEFRAME, such as BTCUSDT-PERP/4h, or the id of a strategy'),
+  from: day,
+  /** Not later than the data. */
+  to: day,
   count: field(
     z.int().min(1),
-    'The bars, trades or days that the finding counts.',
     'a whole number of at least 1: the bars, trades or days that the finding counts',
   ),
-  reason: field(
-    line(MAX_REASON_CHARS),
-    'Why the data are right all the same; published with the dataset.',
-    `a reason of 1 to ${MAX_REASON_CHARS} characters, on one line`,
-  ),
+  /** Why the data are right all the same; published with the dataset. */
+  reason: field(line(MAX_REASON_CHARS), `a reason of 1 to ${MAX_REASON_CHARS} characters, on one line`),
 }
 
 export type Acceptance = z.infer<z.ZodObject<typeof acceptShape>>

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import { CsvError, parse } from 'csv-parse/sync'
 
@@ -60,12 +59,10 @@ const CHUNK_BYTES = 1 << 18
 export async function readLines(path: string, onLine: (line: string, row: number) => void) {
   const hash = createHash('sha256')
   const splitter = createLineSplitter(onLine)
-  let bytes = 0
 
-  async function* tallied(chunks: AsyncIterable<Buffer>) {
+  async function* hashed(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       hash.update(chunk)
-      bytes += chunk.length
       yield chunk
     }
   }
@@ -75,31 +72,27 @@ export async function readLines(path: string, onLine: (line: string, row: number
 
   const file = createReadStream(path, { highWaterMark: CHUNK_BYTES })
   try {
-    if (/\.gz$/i.test(path)) await pipeline(file, tallied, createGunzip({ chunkSize: CHUNK_BYTES }), split)
-    else await pipeline(file, tallied, split)
+    if (/\.gz$/i.test(path)) await pipeline(file, hashed, createGunzip({ chunkSize: CHUNK_BYTES }), split)
+    else await pipeline(file, hashed, split)
   } catch (error) {
     throw toUnreadable(error, splitter.lines()) ?? error
   }
-  return { bytes, sha256: hash.digest('hex'), ...splitter.end() }
+  return { bytes: file.bytesRead, sha256: hash.digest('hex'), ...splitter.end() }
 }
 
 /** Cuts chunks of UTF-8 into lines; a byte order mark, which spreadsheets write, is no part of the first. */
 export function createLineSplitter(onLine: (line: string, row: number) => void) {
-  const decoder = new StringDecoder('utf8')
+  const decoder = new TextDecoder()
   let rest = ''
   let lines = 0
-  const unmarked = (line: string): string =>
-    lines <= 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line
-
   return {
     lines: () => lines,
     push(chunk: Uint8Array) {
-      const text = rest + decoder.write(chunk)
+      const text = rest + decoder.decode(chunk, { stream: true })
       let start = 0
       for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
         lines += 1
-        const line = text.slice(start, text.charCodeAt(end - 1) === CARRIAGE_RETURN ? end - 1 : end)
-        onLine(unmarked(line), lines)
+        onLine(text.slice(start, text.charCodeAt(end - 1) === CARRIAGE_RETURN ? end - 1 : end), lines)
         start = end + 1
       }
       rest = text.slice(start)
@@ -108,13 +101,12 @@ export function createLineSplitter(onLine: (line: string, row: number) => void) 
     },
     /** The number of lines with a break, and what follows the last break, which may be cut off; null if nothing does. */
     end() {
-      const openLine = unmarked(rest + decoder.end())
+      const openLine = rest + decoder.decode()
       return { lines, openLine: openLine === '' ? null : openLine }
     },
   }
 }
 
-const BYTE_ORDER_MARK = '\ufeff'
 const CARRIAGE_RETURN = 13
 
 const LONG_LINE =

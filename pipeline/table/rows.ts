@@ -3,8 +3,8 @@ import { basename } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { unzipSync } from 'fflate'
 import { sha256 } from '#storage/digest.ts'
-import { placeOf, type Reading, reporterOf } from '../book/reading.ts'
-import { attempt, createLineSplitter, readLines, refuse, splitLine, toUnreadable } from './lines.ts'
+import { placeOf, type Reading } from '../book/reading.ts'
+import { attempt, createLineSplitter, readLines, refuse, splitLine } from './lines.ts'
 
 export type Row = readonly string[]
 
@@ -13,30 +13,6 @@ type OnRow = (cells: Row, row: number) => void
 
 /** Finds the list of rows in a JSON document, and may look at the rest of it. Throws `UnreadableFile`. */
 export type PickRows = (document: unknown) => readonly unknown[] | Promise<readonly unknown[]>
-
-/**
- * Reads a table of any form, by the ending of its name: JSON (also a record a line), Parquet, Arrow (Feather), and otherwise lines of
- * text with commas, semicolons, tabs or bars; each plain, as `.gz` or alone in a `.zip`. Null if the file cannot be read, which is a
- * problem of the reading. `onRow` and `onEnd`, which returns the number of rows of data, may throw `UnreadableFile`, too.
- * `openRow` is the row of a last line without a line break, which may be cut off.
- */
-export async function readRows(
-  reading: Reading,
-  path: string,
-  onRow: OnRow,
-  onEnd: () => number,
-  pick: PickRows = onlyList,
-): Promise<{ readonly openRow: number | null } | null> {
-  try {
-    const { bytes, sha256, openRow } = await readTableOf(reading, path, onRow, pick)
-    reading.inputs.push({ path, bytes, sha256, rows: onEnd() })
-    return { openRow }
-  } catch (error) {
-    const known = toUnreadable(error, 0)
-    if (known === null) throw error
-    return reporterOf(reading, path)(known.message, known.row)
-  }
-}
 
 /** Files that are read whole; an archive is one, and is in none. */
 const DOCUMENT = /\.(?:json|jsonl|ndjson|parquet|feather|arrow)$/i
@@ -59,7 +35,12 @@ const CONTAINERS: readonly (readonly [begin: RegExp, ending: RegExp, what: strin
   [/^4152524f5731/, /\.(?:feather|arrow)$/i, 'an Arrow file: give it the ending .arrow'],
 ]
 
-async function readTableOf(reading: Reading, path: string, onRow: OnRow, pick: PickRows) {
+/**
+ * Reads a table of any form, by the ending of its name: JSON (also a record a line), Parquet, Arrow (Feather), and otherwise lines of
+ * text with commas, semicolons, tabs or bars; each plain, as `.gz` or alone in a `.zip`. `openRow` is the row of a last line without a
+ * line break, which may be cut off. Throws what `toUnreadable` knows if the file cannot be read; `onRow` may throw it, too.
+ */
+export async function readRows(reading: Reading, path: string, onRow: OnRow, pick: PickRows = onlyList) {
   if (reading.held !== null) return readBytes(path, reading.held, onRow, pick)
   const place = placeOf(reading, path)
   await assertKnown(place)

@@ -1,8 +1,7 @@
 // What was sent to a client: sent again, and accounted for.
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { DeliveryAccount } from '#core/contract/delivery-account.ts'
-import type { RESENT } from '#core/contract/endpoint.ts'
+import type { DeliveryAccount, RESENT } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { type Client, findClient } from '../clients/clients.ts'
 import {

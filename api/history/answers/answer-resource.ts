@@ -43,11 +43,7 @@ export const pinnedHandler =
   }
 
 /** From here on the request is one of this version, also if it ends in an error. */
-export async function openPinned(
-  c: Exchange,
-  { pinned }: HistoryParts,
-  version: string,
-): Promise<ServedVersion> {
+export async function openPinned(c: Exchange, { pinned }: HistoryParts, version: string) {
   const opened = await pinned.open(version)
   c.set('served', opened)
   return opened
@@ -84,14 +80,9 @@ async function find(
 }
 
 /** Null if there is no such file, or it is lost. */
-export async function readPublished(
-  c: Exchange,
-  { published }: HistoryParts,
-  artifact: Artifact | undefined,
-) {
-  const answer =
-    artifact === undefined ? null : await published.read(artifact, c.req.header('accept-encoding'))
-  if (artifact === undefined || answer === null) return null
+export async function readPublished(c: Exchange, { published }: HistoryParts, artifact?: Artifact) {
+  const answer = artifact && (await published.read(artifact, c.req.header('accept-encoding')))
+  if (artifact === undefined || answer == null) return null
   c.set('kind', 'static')
   return { answer, path: artifact.url }
 }

@@ -73,29 +73,26 @@ type Asked = {
   readonly hasDigest: boolean
 }
 
-type InFlight = { isShared: boolean }
-
 export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheBytes: number = CACHE_BYTES) {
   const { use, keep, find } = createAnswerCache(cacheBytes)
-  const inFlight = new Map<string, { readonly answer: Promise<ReadyAnswer>; readonly state: InFlight }>()
+  const inFlight = new Map<string, { readonly answer: Promise<ReadyAnswer>; isShared: boolean }>()
   const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
     const running = inFlight.get(key)
     if (running !== undefined) {
       use.shared++
-      running.state.isShared = true
+      running.isShared = true
       return running.answer // equal requests at the same time are one computation
     }
     use.misses++
-    const state: InFlight = { isShared: false }
-    const answer = renderReady(asked)
-      .finally(() => inFlight.delete(key)) // from then on no request can share it
-      .then(ready => {
-        if (isWorthKeeping(asked, ready)) keep(key, ready)
-        else if (!state.isShared) return { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
-        return ready
-      })
-    inFlight.set(key, { answer, state })
-    return answer
+    const render = async (): Promise<ReadyAnswer> => {
+      const ready = await renderReady(asked).finally(() => inFlight.delete(key)) // from then on no request can share it
+      if (isWorthKeeping(asked, ready)) keep(key, ready)
+      else if (!started.isShared) return { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
+      return ready
+    }
+    const started = { answer: render(), isShared: false }
+    inFlight.set(key, started)
+    return started.answer
   }
   const stream = createStreaming(limits, use, keep)
   return {
@@ -105,7 +102,7 @@ export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheB
       served: ServedVersion,
       id: ResourceId,
       params: Params,
-      acceptEncoding: string | null | undefined,
+      acceptEncoding: string | undefined,
       hasDigest = false,
       path = canonicalPath(id, params),
     ): Promise<ReadyAnswer | StreamedAnswer> {

@@ -51,7 +51,7 @@ export function createPublishedAnswers(
   return {
     use: () => use,
     /** The answer in the best coding the client accepts; null if the file is missing, damaged or cannot be read. */
-    async read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null> {
+    async read(artifact: Artifact, acceptEncoding: string | undefined): Promise<ReadyAnswer | null> {
       const { file, coding, key } = chooseFile(artifact, acceptEncoding)
       const known = find(key)
       if (known !== undefined) return known
@@ -71,7 +71,7 @@ export function createPublishedAnswers(
   }
 }
 
-function chooseFile(artifact: Artifact, acceptEncoding: string | null | undefined) {
+function chooseFile(artifact: Artifact, acceptEncoding: string | undefined) {
   const wanted = negotiateCoding(acceptEncoding, TWIN_CODINGS)
   const twin = wanted === 'identity' ? undefined : artifact.encodings[wanted]
   const coding = twin === undefined ? 'identity' : wanted // a binary format has no twins
@@ -79,10 +79,8 @@ function chooseFile(artifact: Artifact, acceptEncoding: string | null | undefine
   return { file: twin ?? artifact, coding, key }
 }
 
-type Found = { readonly bytes: Uint8Array } | { readonly unfit: string }
-
 /** The bytes as published, or why there are none. An outage of the store must not stop answers that can be computed. */
-async function readWhole(store: ObjectStore, key: string, digest: string): Promise<Found> {
+async function readWhole(store: ObjectStore, key: string, digest: string) {
   try {
     const bytes = await store.read(key)
     if (bytes === null) return { unfit: `${store.url}/${key} is missing` }

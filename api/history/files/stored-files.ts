@@ -20,7 +20,7 @@ import { isSignedBy } from '#storage/signature.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../service/content-coding.ts'
 import type { Exchange } from '../../service/exchange.ts'
 import { CACHING } from '../../service/headers.ts'
-import { type Handler, type HistoryParts, type StoredFile, sendReady } from '../exchange.ts'
+import { type Handler, type HistoryParts, sendReady } from '../exchange.ts'
 import { findPublication, type History, versionInPath } from '../versions/history.ts'
 import { goneError } from '../versions/pinned-versions.ts'
 
@@ -99,7 +99,7 @@ async function isSignature(store: ObjectStore, key: string, signature: Uint8Arra
 export const createFileHandler =
   (file: FileRoute): Handler =>
   async (c, parts) => {
-    if (file.of !== 'version') return sendFile(c, parts, file, await readFile(c, parts, file, ''))
+    if (file.of !== 'version') return sendFile(c, parts, file, '')
     const history = parts.source.history()
     const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
     const stored = await readFile(c, parts, file, version)
@@ -115,7 +115,7 @@ export function createFamilyHandler(family: 'log' | 'seals'): Handler {
   return async (c, parts) => {
     for (const { file, pattern } of files) {
       const found = pattern.exec(c.req.path)
-      if (found !== null) return sendFile(c, parts, file, await readFile(c, parts, file, found[1] ?? ''))
+      if (found !== null) return sendFile(c, parts, file, found[1] ?? '')
     }
     if (family === 'seals') throw new ApiError('not_found', 'seals have nine digits, days are YYYY-MM-DD')
     const known = newestEntry(parts)
@@ -130,7 +130,8 @@ function toRegExp({ path }: FileRoute): RegExp {
   return new RegExp(`^${escaped.replace(/\{(\w+)\}/, (_, name: FileVariable) => capture(name))}$`)
 }
 
-function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, stored: StoredFile | null): Response {
+async function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, variable: string) {
+  const stored = await readFile(c, parts, file, variable)
   if (stored === null) {
     const opened = file.id === 'seal_opening' ? '; a day is opened when its embargo is over' : ''
     const known = file.of === 'log' ? newestEntry(parts) : opened

@@ -159,15 +159,13 @@ function renderPage(c: Exchange, version: ServedVersion, { route, sid }: Page, r
 }
 
 /** Of the scripts and the style that were published with the version, else of this program's. */
-const integrityIn = (version: ServedVersion): Integrity => ({
-  ...INTEGRITY,
-  ...Object.fromEntries(
-    ASSETS.flatMap(({ name, file }) => {
+const integrityIn = (version: ServedVersion): Integrity =>
+  Object.fromEntries(
+    ASSETS.map(({ name, file }) => {
       const artifact = artifactAt(version, file)
-      return artifact === undefined ? [] : [[name, toIntegrity(artifact.sha256)]]
+      return [name, artifact === undefined ? INTEGRITY[name] : toIntegrity(artifact.sha256)]
     }),
-  ),
-})
+  )
 
 const CODED = new Map(ASSETS.map(({ file, bytes, mediaType }) => [file, createCodedBytes(bytes, mediaType)]))
 

@@ -11,7 +11,7 @@ import type { Piece } from '../../service/page/layout.ts'
 import { cookieOptions, createPage } from '../../service/page/mount.ts'
 import { variablesIn } from '../../service/page/page-route.ts'
 import { audited } from '../audited.ts'
-import { MOST_OPERATOR_BYTES, type OperatorParts, toRefusal } from '../exchange.ts'
+import { MOST_OPERATOR_BYTES, type OperatorParts } from '../exchange.ts'
 import type { WhoseToken } from '../guard.ts'
 import type { OperatorPage, OperatorRoute } from '../operator-route.ts'
 import { OPERATOR_FORMS, OPERATOR_SITE, SCOPES, type Session, type Tab } from './site.ts'
@@ -29,7 +29,6 @@ export const createOperatorPage = (parts: OperatorParts, whoseToken: WhoseToken)
     forms: OPERATOR_FORMS,
     mostBytes: MOST_OPERATOR_BYTES,
     ...{ views: VIEWS, cookie: COOKIE, below: ({ tab }, session) => scopeLine(session, tab) },
-    toRefusal: error => toRefusal(error, parts.onError),
     logIn: (c, given) => logIn(c, given, parts, whoseToken),
     readSession: c => readSession(c, parts),
     end: async (c, { csrf, who }) => {

@@ -1,7 +1,6 @@
 // The state of the service, signals and their deliveries.
 import { z } from 'zod'
-import { deliveryAccount } from '#core/contract/delivery-account.ts'
-import { endpointName } from '#core/contract/endpoint.ts'
+import { deliveryAccount, endpointName } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { flag, list, named, object, text, textOrNull, whole } from '#core/contract/payloads/field.ts'

@@ -28,10 +28,17 @@ export async function searchDeliveries<Shape extends z.ZodRawShape>(
 ) {
   const fields = fieldsOf(query)
   const filter = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) // as forms send them
-  const { rows, next, problem } = await found(async () => find(parseRequest(query, sentBy(fields, filter))))
-  const { byName: problems = {}, says = null } = problem === null ? {} : problemsOf(problem, fields)
+  const search = async () => {
+    const page = await find(parseRequest(query, sentBy(fields, filter)))
+    return { ...page, byName: {}, says: null }
+  }
+  const refuse = (error: unknown) => {
+    if (error instanceof ApiError) return { rows: [], next: null, ...problemsOf(error, fields) }
+    throw error
+  }
+  const { rows, next, byName: problems, says: problem } = await search().catch(refuse)
   return {
-    ...{ filter, rows, problem: says },
+    ...{ filter, rows, problem },
     form: html`<form method="get" action="${path}" class="fields">
 ${fields.filter(({ name }) => name !== 'before' && name !== 'limit').map(field => inputOf(field, { values: filter, choices: choices[field.name], form: path, problems }))}
 <button class="quiet">Show</button></form>`,
@@ -44,15 +51,6 @@ export const olderLink = (path: string, next: number | null, filter: Texts = {})
   next === null
     ? ''
     : html`<p><a href="${path}?${new URLSearchParams({ ...filter, before: String(next) })}">Older</a></p>`
-
-async function found(find: () => Promise<Page<ShownDelivery>>) {
-  try {
-    return { ...(await find()), problem: null }
-  } catch (error) {
-    if (error instanceof ApiError) return { rows: [], next: null, problem: error }
-    throw error
-  }
-}
 
 /** What is due has been so since a moment that says nothing. */
 export const dueAt = (at: string | null, nowMs: number): Cell =>

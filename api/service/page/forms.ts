@@ -19,14 +19,7 @@ type FormRules<R, S> = {
 
 type Offer = NonNullable<AnyPageRoute['form']>['offers'][number]
 
-/** A route with a form, its fields, and the path that it is sent to with its variables. */
-export type SentForm<R extends AnyPageRoute> = {
-  readonly route: R
-  readonly form: NonNullable<R['form']>
-  readonly fields: readonly RouteField[]
-  readonly variables: readonly RouteField[]
-  readonly path: string
-}
+export type SentForm<R extends AnyPageRoute> = ReturnType<typeof toSentForm<R>>
 
 type PlaceOf<R extends AnyPageRoute> = NonNullable<R['form']>['offers'][number]['at']
 
@@ -36,7 +29,7 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
   rules: FormRules<R, S>,
 ) {
   const forms = routes.flatMap(route =>
-    route.form === undefined ? [] : [toSentForm(route, route.form, rules)],
+    route.form === undefined ? [] : [toSentForm(route, route.form, rules.pathOf)],
   )
   /** What is shown once after an action: a closed list, so that no link can put text on a page. */
   const notes = new Map([
@@ -110,11 +103,12 @@ export function createForms<R extends AnyPageRoute, S extends Session>(
 
 export type Forms<R extends AnyPageRoute, S extends Session> = ReturnType<typeof createForms<R, S>>
 
-function toSentForm<R extends AnyPageRoute, S>(
+/** A route with a form, its fields, and the path that it is sent to with its variables. */
+function toSentForm<R extends AnyPageRoute>(
   route: R,
   form: NonNullable<R['form']>,
-  { pathOf }: FormRules<R, S>,
-): SentForm<R> {
+  pathOf: FormRules<R, never>['pathOf'],
+) {
   const { below = '', makes = {} } = form
   const path = pathOf(route.path, below) + (route.method === 'POST' ? '' : `/${route.method.toLowerCase()}`)
   const fields = fieldsOf(route.query ?? route.body).map(field => ({

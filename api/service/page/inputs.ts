@@ -75,10 +75,7 @@ export function inputOf(field: RouteField, input: Input): Piece {
   const says = problem ?? (isChosen ? '' : hintOf(field))
   const id = `${input.form}/${name}`
   const described = `${says === '' ? '' : ` aria-describedby="${id}"`}${problem === undefined ? '' : ' aria-invalid="true"'}`
-  const hint =
-    says === ''
-      ? ''
-      : html`<small id="${id}"${problem === undefined ? '' : raw(' class="bad"')}>${says}</small>`
+  const hint = says && html`<small id="${id}"${problem && raw(' class="bad"')}>${says}</small>`
   return html`<div class="field">${controlOf(field, input, described)}${hint}</div>`
 }
 

@@ -30,11 +30,15 @@ import type { Answer, PageKind, PageRoute } from './page-route.ts'
 
 const readFile = (name: string): string => readFileSync(new URL(import.meta.resolve(name)), 'utf8')
 
-/** Charts look as on the fact sheets. */
-const STYLE = readFile('#pages/charts.css') + readFile('./browser/page.css')
-const ICON = readFile('#pages/icon.svg')
-const UPDATES = readFile('./browser/updates.js')
-const LOGIN = readFile('./browser/login.js')
+/** What pages load. Charts look as on the fact sheets. */
+const FILES = [
+  ['style.css', 'text/css', readFile('#pages/charts.css') + readFile('./browser/page.css')],
+  ['icon.svg', 'image/svg+xml', readFile('#pages/icon.svg')],
+  ['updates.js', 'text/javascript', readFile('./browser/updates.js')],
+  ['login.js', 'text/javascript', readFile('./browser/login.js')],
+] as const
+
+const FILE_HEADERS = { 'cache-control': 'max-age=3600', 'x-content-type-options': 'nosniff' }
 
 /** The script of a page sends it as it asks for the page again: such an answer is neither logged nor counted. */
 const UPDATE_HEADER = 'x-highwater-update'
@@ -57,7 +61,6 @@ type Own<K extends PageKind, R extends PageRoute<K>, S extends Session<K['who']>
   readonly parts: K['parts']
   readonly cookie: string
   readonly mostBytes: number
-  toRefusal(error: unknown): ApiError
   /** Begins a session with the token that was given, and sets its cookie; says what is wrong if none begins. */
   logIn(c: Exchange, given: string): Promise<string | null>
   /** The session of a request, or null if there is none, or it has expired or ended. */
@@ -81,13 +84,13 @@ export function createPage<K extends PageKind, R extends PageRoute<K>, S extends
   const { home } = site
   const app = new Hono<ServiceEnv>()
   const refuse = (c: Exchange, error: unknown, form: RefusedForm = {}) =>
-    errorPage(site, own.toRefusal(error), c.req.method, backOf(c, own), form)
+    errorPage(site, toRefusal(c, error), c.req.method, backOf(c, site, own.views), form)
   app.onError((error, c) => refuse(c, error instanceof HTTPException ? foreignForm() : error))
-  app.get(`${home}/style.css`, () => new Response(STYLE, { headers: fileHeaders('text/css') }))
-  app.get(`${home}/icon.svg`, () => new Response(ICON, { headers: fileHeaders('image/svg+xml') }))
-  app.get(`${home}/updates.js`, () => new Response(UPDATES, { headers: fileHeaders('text/javascript') }))
-  if (site.login.hasLinks)
-    app.get(`${home}/login.js`, () => new Response(LOGIN, { headers: fileHeaders('text/javascript') }))
+  for (const [name, mediaType, text] of FILES) {
+    const headers = { ...FILE_HEADERS, 'content-type': `${mediaType}; charset=utf-8` }
+    const isServed = name !== 'login.js' || site.login.hasLinks
+    if (isServed) app.get(`${home}/${name}`, () => new Response(text, { headers }))
+  }
   app.get(`${home}/login`, c => loginPage(site, null, c.req.query('ended') !== undefined))
   app.post(`${home}/login`, OWN_SITE, async c => {
     const problem = await own.logIn(c, (await readForm(c, own.mostBytes)).token ?? '')
@@ -105,12 +108,9 @@ export function createPage<K extends PageKind, R extends PageRoute<K>, S extends
       const variables = variablesSent(c.req.param(), given)
       c.set('variables', variables)
       return perform(sent, given, c, own, session).catch((error: unknown) => {
-        const refusal = own.toRefusal(error)
+        const refusal = toRefusal(c, error)
         const { byName, says } = problemsOf(refusal, [...sent.variables, ...sent.fields])
-        return refuse(c, refusal, {
-          says,
-          ...forms.filledAgain(session, sent, variables, given, byName),
-        })
+        return refuse(c, refusal, { says, ...forms.filledAgain(session, sent, variables, given, byName) })
       })
     })
   }
@@ -170,24 +170,12 @@ async function perform<K extends PageKind, R extends PageRoute<K>, S extends Ses
 }
 
 /** The page that a request came from; the first page if that was none of ours, or a confirmation, which no link shows. */
-function backOf(
-  c: Exchange,
-  {
-    site: { home, below },
-    views,
-  }: { readonly site: Site; readonly views: Readonly<Record<string, unknown>> },
-): string {
+function backOf(c: Exchange, { home, below }: Site, views: object): string {
   const from = URL.parse(c.req.header('referer') ?? '')
   if (from?.host !== new URL(c.req.url).host || !from.pathname.startsWith(below)) return home
   const isConfirmation = from.pathname === c.req.path && !Object.hasOwn(views, c.req.path)
   return isConfirmation ? home : from.pathname + from.search
 }
-
-const fileHeaders = (mediaType: string) => ({
-  'content-type': `${mediaType}; charset=utf-8`,
-  'cache-control': 'max-age=3600',
-  'x-content-type-options': 'nosniff',
-})
 
 /** A cookie outlives its session by a day: the login then says that it ended. */
 const REMEMBERED_SECONDS = 86_400
@@ -230,6 +218,8 @@ async function readForm(c: Exchange, mostBytes: number): Promise<Texts> {
   // What was chosen of several is a list of words.
   return Object.fromEntries([...form.keys()].map(name => [name, form.getAll(name).join(' ').trim()]))
 }
+
+const toRefusal = (c: Exchange, error: unknown): ApiError => c.get('service').toRefusal(error, c)
 
 /** Redirects after a form, so that reloading does not repeat it. */
 function redirect(c: Exchange, location: string): Response {

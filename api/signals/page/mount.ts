@@ -18,7 +18,7 @@ import { createGuessDelay } from '../../service/guessing.ts'
 import { UNNAMED } from '../../service/page/forms.ts'
 import { cookieOptions, createPage } from '../../service/page/mount.ts'
 import type { RemoteAddress } from '../../service/remote-address.ts'
-import { type ServedParts, toRefusal } from '../exchange.ts'
+import type { ServedParts } from '../exchange.ts'
 import { assertMayCall } from '../identify.ts'
 import { type AccountPage, type KeyedRoute, MOST_KEYED_BYTES } from '../keyed-route.ts'
 import { ACCOUNT_FORMS, ACCOUNT_SITE, type Session } from './forms.ts'
@@ -44,7 +44,6 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
       if (group === 'account') assertMayCall(group, who.client)
       return ''
     },
-    toRefusal: error => toRefusal(error, parts.onError),
     logIn: async (c, given) => {
       const token = await logIn(c, given.replace(/^\S+#/, ''), parts, access) // a whole link, or its token
       if (token === null) await delay(access.addressOf(c))

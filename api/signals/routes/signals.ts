@@ -1,6 +1,6 @@
 // The log of signals: newest, pull, schema, head, and the account of deliveries.
 import { z } from 'zod'
-import { deliveryAccount } from '#core/contract/delivery-account.ts'
+import { deliveryAccount } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import {
   canonicalUrl,

@@ -103,11 +103,22 @@ export function createTransport(
     return [answer as Answer, text] // the shape that the service documents
   }
 
+  /** The answers from a path on, each with its text; none without a path. */
+  async function* pages<Answer extends Page>(first: string | undefined, options?: CallOptions) {
+    for (let path = first; path !== undefined; ) {
+      const page = await readText<Answer>(path, options)
+      yield page
+      path = page[0].links.next
+    }
+  }
+
   const read = async <Answer>(path: string, options?: CallOptions): Promise<Answer> =>
     (await readText<Answer>(path, options))[0]
 
-  return { read, readText, request, send, cache }
+  return { read, pages, request, send, cache }
 }
+
+type Page = { readonly links: { readonly next?: string } }
 
 /** `?from=2025-01-01&risk_pct=0.01`: sorted, so that equal questions have one address. */
 export function queryOf(query: object = {}): string {

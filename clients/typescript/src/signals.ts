@@ -65,43 +65,38 @@ export class HighwaterSignals {
   }
 
   /** The client of the key, its status and the strategies whose signals it gets. */
-  whoami(options?: CallOptions): Promise<Wire.WhoamiAnswer> {
-    return this.#transport.read('/v1/whoami', options)
-  }
-
+  readonly whoami = (options?: CallOptions) => this.#transport.read<Wire.WhoamiAnswer>('/v1/whoami', options)
   /** The end of the log: the number of the newest signal, and the epoch. */
-  head(options?: CallOptions): Promise<Wire.HeadAnswer> {
-    return this.#transport.read('/v1/signals/head', options)
-  }
-
+  readonly head = (options?: CallOptions) =>
+    this.#transport.read<Wire.HeadAnswer>('/v1/signals/head', options)
+  /** What your account needs attention for, newest first. */
+  readonly notices = (options?: CallOptions) =>
+    this.#transport.read<Wire.NoticesAnswer>('/v1/notices', options)
+  /** What became of a signal at each endpoint, its attempts, and why it was not sent if it was not. */
+  readonly delivery = (seq: number, options?: CallOptions) =>
+    this.#transport.read<Wire.DeliveryAnswer>(`/v1/deliveries/${seq}`, options)
+  /** Sends signals again, to one endpoint or all; with `dry_run` they are only counted. */
+  readonly resend = (body: Wire.ResendRequest, options?: CallOptions) =>
+    this.#transport.send<Wire.ResendAnswer>('POST', '/v1/resend', body, options)
   /** Your endpoints, `default` first: health, settings, and what they are owed. */
-  endpoints(options?: CallOptions): Promise<Wire.EndpointsAnswer> {
-    return this.#transport.read('/v1/endpoints', options)
-  }
-
+  readonly endpoints = (options?: CallOptions) =>
+    this.#transport.read<Wire.EndpointsAnswer>('/v1/endpoints', options)
   /** Sets an endpoint if its address acknowledges a signed test. The answer has the secret if it was made there. */
-  setEndpoint(name: string, body: Wire.EndpointRequest, options?: CallOptions) {
-    return this.#transport.send<Wire.PutEndpointAnswer>('PUT', endpoint(name), body, options)
-  }
-
+  readonly setEndpoint = (name: string, body: Wire.EndpointRequest, options?: CallOptions) =>
+    this.#transport.send<Wire.PutEndpointAnswer>('PUT', endpoint(name), body, options)
   /** Pauses an endpoint, and sets its filter, headers and expiry; what is left out stays as it is. */
-  changeEndpoint(name: string, body: Wire.EndpointChange, options?: CallOptions) {
-    return this.#transport.send<Wire.PatchEndpointAnswer>('PATCH', endpoint(name), body, options)
-  }
+  readonly changeEndpoint = (name: string, body: Wire.EndpointChange, options?: CallOptions) =>
+    this.#transport.send<Wire.PatchEndpointAnswer>('PATCH', endpoint(name), body, options)
+  /** Makes a new secret, which only this answer shows; the old one also signs for a day, or for `overlap_hours`. */
+  readonly rotateSecret = (name: string, body: Wire.RotationRequest = {}, options?: CallOptions) =>
+    this.#transport.send<Wire.RotateEndpointAnswer>('POST', endpoint(name, '/rotate'), body, options)
+  /** Fires a test signal to one endpoint, and gives its number. */
+  readonly testEndpoint = (name: string, options?: CallOptions) =>
+    this.#transport.send<Wire.TestEndpointAnswer>('POST', endpoint(name, '/test'), undefined, options)
 
   /** Nothing more is sent there. */
   async removeEndpoint(name: string, options?: CallOptions): Promise<void> {
     await this.#transport.send('DELETE', endpoint(name), undefined, options)
-  }
-
-  /** Makes a new secret, which only this answer shows; the old one also signs for a day, or for `overlap_hours`. */
-  rotateSecret(name: string, body: Wire.RotationRequest = {}, options?: CallOptions) {
-    return this.#transport.send<Wire.RotateEndpointAnswer>('POST', endpoint(name, '/rotate'), body, options)
-  }
-
-  /** Fires a test signal to one endpoint, and gives its number. */
-  testEndpoint(name: string, options?: CallOptions) {
-    return this.#transport.send<Wire.TestEndpointAnswer>('POST', endpoint(name, '/test'), undefined, options)
   }
 
   /** The deliveries to your endpoints, newest first, page by page: end it when you have enough. */
@@ -109,27 +104,8 @@ export class HighwaterSignals {
     query: Wire.DeliveriesQuery = {},
     options?: CallOptions,
   ): AsyncGenerator<Wire.OwnDelivery, void> {
-    let path: string | undefined = `/v1/deliveries${queryOf(query)}`
-    while (path !== undefined) {
-      const { data, links }: Wire.DeliveriesAnswer = await this.#transport.read(path, options)
-      yield* data
-      path = links.next
-    }
-  }
-
-  /** What became of a signal at each endpoint, its attempts, and why it was not sent if it was not. */
-  delivery(seq: number, options?: CallOptions): Promise<Wire.DeliveryAnswer> {
-    return this.#transport.read(`/v1/deliveries/${seq}`, options)
-  }
-
-  /** Sends signals again, to one endpoint or all; with `dry_run` they are only counted. */
-  resend(body: Wire.ResendRequest, options?: CallOptions) {
-    return this.#transport.send<Wire.ResendAnswer>('POST', '/v1/resend', body, options)
-  }
-
-  /** What your account needs attention for, newest first. */
-  notices(options?: CallOptions): Promise<Wire.NoticesAnswer> {
-    return this.#transport.read('/v1/notices', options)
+    const first = `/v1/deliveries${queryOf(query)}`
+    for await (const [{ data }] of this.#transport.pages<Wire.DeliveriesAnswer>(first, options)) yield* data
   }
 
   /**
@@ -141,7 +117,7 @@ export class HighwaterSignals {
   async *signals({
     since,
     everySeconds,
-    endpoint: of,
+    endpoint,
     ...options
   }: SignalsOptions): AsyncGenerator<PulledSignal, void> {
     const yielded = new Set<string>()
@@ -152,7 +128,8 @@ export class HighwaterSignals {
       const { data: head } = await this.head(options)
       if (head.epoch !== epoch) last = since
       epoch = head.epoch
-      for await (const signal of this.#after(last, head.seq, of, options)) {
+      const first = `/v1/signals/history${queryOf({ since: last, limit: PAGE, endpoint })}`
+      for await (const signal of this.#pull(last < head.seq ? first : undefined, options)) {
         last = signal.seq
         if (yielded.has(signal.signal_id)) continue
         yielded.add(signal.signal_id)
@@ -188,11 +165,9 @@ export class HighwaterSignals {
     if (state.fault !== undefined) fail(state.fault)
     const receipts: Wire.Receipt[] = []
     let base = this.#seals?.history
-    let path: string | undefined = `/v1/signals/seals?since=${state.checked_seq}`
-    while (path !== undefined) {
-      const { data, links }: Wire.SealsAnswer = await this.#transport.read(path, options)
+    const first = `/v1/signals/seals?since=${state.checked_seq}`
+    for await (const [{ data, links }] of this.#transport.pages<Wire.SealsAnswer>(first, options)) {
       receipts.push(...data.filter(({ seq }) => seq <= this.#last)) // a later one is checked when its signal is here
-      path = links.next
       base ??= links.seals?.replace('/v1/seals/', '')
     }
     if (base === undefined) fail('the service does not say where its seals are', 'not_published')
@@ -215,16 +190,8 @@ export class HighwaterSignals {
     this.checkSeals(options).then(end, end)
   }
 
-  async *#after(
-    since: number,
-    newest: number,
-    endpoint: string | undefined,
-    options: CallOptions,
-  ): AsyncGenerator<PulledSignal, void> {
-    const query = queryOf({ since, limit: PAGE, endpoint })
-    let path = since < newest ? `/v1/signals/history${query}` : undefined
-    while (path !== undefined) {
-      const [{ data, meta, links }, text] = await this.#transport.readText<Wire.HistoryAnswer>(path, options)
+  async *#pull(first: string | undefined, options: CallOptions): AsyncGenerator<PulledSignal, void> {
+    for await (const [{ data, meta }, text] of this.#transport.pages<Wire.HistoryAnswer>(first, options)) {
       const texts = rowsOf(text)
       const expired = new Map(meta?.expired?.map(({ seq, endpoints }) => [seq, endpoints]))
       for (const [i, signal] of data.entries()) {
@@ -233,7 +200,6 @@ export class HighwaterSignals {
         const endpoints = expired.get(signal.seq)
         yield endpoints === undefined ? signal : { ...signal, expired: endpoints }
       }
-      path = links.next
     }
   }
 }

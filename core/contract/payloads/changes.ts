@@ -39,6 +39,9 @@ const seriesChanges = z.object({
   ),
 })
 
+/** Signs of what a trade did to the equity. */
+export const TRADE_RESULTS = ['win', 'loss', 'breakeven'] as const
+
 const publishedTrade = z.object({
   side: text('Direction of the position.'),
   entry_time: number('Instant of the entry, epoch milliseconds UTC.'),
@@ -46,7 +49,7 @@ const publishedTrade = z.object({
   entry_price: number('Fill price of the entry.'),
   exit_price: number('Fill price of the exit.'),
   return_pct: number('Return per unit of notional. Percent.'),
-  result: word('Sign of what the trade did to the equity.', ['win', 'loss', 'breakeven']),
+  result: word('Sign of what the trade did to the equity.', TRADE_RESULTS),
   exit_reason: text('Coarse category of the exit.'),
 })
 

@@ -3,7 +3,6 @@
 import { Z_95 } from '#core/figures/sharpe.ts'
 import { flag, isoDate, number, numberOrNull, record, recordsOrNull, whole, wholeOrNull } from './field.ts'
 import {
-  convention,
   countOrNull,
   days,
   FLAT,
@@ -18,17 +17,6 @@ import {
 
 const DRY = ['too_few_points', 'no_drawdown', 'ruin'] as const
 
-const worst = () =>
-  recordsOrNull('The five deepest drawdowns.', {
-    peak_t: isoDate('Day of the peak; it may be the day before the first.'),
-    trough_t: isoDate('Day of the lowest equity.'),
-    recovery_t: isoDate('Day on which the peak was reached again, null while it was not.').nullable(),
-    depth_pct: number('Fall from the peak to the trough. Percent.'),
-    days_to_trough: whole('From peak to trough.'),
-    days_to_recovery: wholeOrNull('From trough to recovery.'),
-    underwater_days: whole('Days strictly below the peak.'),
-  })
-
 const worstWindow = (length: number) =>
   pct(`Worst return of ${length} consecutive days.`, `100 × min(E_i / E_(i-${length}) - 1)`, TOO_FEW)
 
@@ -41,7 +29,15 @@ const shareWithGain = (of: string, value: string, count: string) =>
 
 export const drawdowns = () =>
   record('Falls of the equity from its peaks; the opening equity is a peak.', {
-    worst: worst(),
+    worst: recordsOrNull('The five deepest drawdowns.', {
+      peak_t: isoDate('Day of the peak; it may be the day before the first.'),
+      trough_t: isoDate('Day of the lowest equity.'),
+      recovery_t: isoDate('Day on which the peak was reached again, null while it was not.').nullable(),
+      depth_pct: number('Fall from the peak to the trough. Percent.'),
+      days_to_trough: whole('From peak to trough.'),
+      days_to_recovery: wholeOrNull('From trough to recovery.'),
+      underwater_days: whole('Days strictly below the peak.'),
+    }),
     count: countOrNull('Drawdowns, however shallow.', 'number of episodes'),
     lasting_count: countOrNull(
       'Drawdowns of two days or more: those that the averages are taken over.',
@@ -73,14 +69,13 @@ export const drawdowns = () =>
     worst_30d_return_pct: worstWindow(30),
     worst_90d_return_pct: worstWindow(90),
     worst_365d_return_pct: worstWindow(365),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'E: equity compounded from 1, N days; d: daily drawdowns E / peak - 1 where E is below the peak by more than 1e-12 ' +
-        'of it, else 0. An episode is a run of days with d < 0, its depth the smallest d in it; a lasting one has two days or more, the one that is ' +
-        'still open included. Windows are of ' +
-        'consecutive calendar days and may begin at the opening equity; the tails need 20 days at 5 % and 100 at 1 %.',
-    ),
-  )
+      'of it, else 0. An episode is a run of days with d < 0, its depth the smallest d in it; a lasting one has two days or more, the one that is ' +
+      'still open included. Windows are of ' +
+      'consecutive calendar days and may begin at the opening equity; the tails need 20 days at 5 % and 100 at 1 %.',
+  })
 
 /** Of the returns `x` of complete periods. */
 const completePeriods = (unit: 'month' | 'year', x: 'm' | 'y') => ({
@@ -118,14 +113,13 @@ export const monthly = () =>
     best_rolling_12m_pct: pct('Best 12 consecutive months.', '100 × max(q12)', TOO_FEW),
     worst_rolling_12m_pct: pct('Worst 12 consecutive months.', '100 × min(q12)', TOO_FEW),
     positive_rolling_12m_pct: shareWithGain('the runs of 12 months', 'q12', 'n(q12)'),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'm: returns of the n complete months, E at the end of the last day / E before the first day - 1; q3 and q12: the ' +
-        'same over every 3 and 12 consecutive complete months. A month is complete when the series has each of its ' +
-        'days. Sample deviation (n - 1); a month of exactly 0 is no gain, and ends a run. The table of a ruined ' +
-        'account ends with the month of its ruin.',
-    ),
-  )
+      'same over every 3 and 12 consecutive complete months. A month is complete when the series has each of its ' +
+      'days. Sample deviation (n - 1); a month of exactly 0 is no gain, and ends a run. The table of a ruined ' +
+      'account ends with the month of its ruin.',
+  })
 
 const PER_DRAWDOWN = ['less_than_one_year', 'no_drawdown', 'ruin'] as const
 const V = 'v = 1 - skewness × S + (excess kurtosis + 2) / 4 × S², S = mean(r) / sd(r)'
@@ -230,15 +224,14 @@ export const riskAdjusted = () =>
       FLAT,
     ),
     kelly_leverage: ratioOrNull('Mean / sample variance of daily returns.', 'mean(r) / sd(r)²', FLAT),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'r: daily returns, N of them; w: returns of complete ISO weeks, m: of complete months; E: equity compounded from ' +
-        '1; d: daily drawdowns E / peak - 1, never positive. Risk-free rate and threshold 0; 365 days, 52 weeks and 12 ' +
-        'months a year; sample deviation (n - 1); Q: quantile of type 7, linear between order statistics. VaR, CVaR and ' +
-        'the tail ratio need 20 days at 5 % and 100 days at 1 %; skewness and autocorrelation need 3, kurtosis and what ' +
-        'is made of it 4. Losses up to 1e-12 are none. γ: 0.5772156649, the constant of Euler.',
-    ),
-  )
+      '1; d: daily drawdowns E / peak - 1, never positive. Risk-free rate and threshold 0; 365 days, 52 weeks and 12 ' +
+      'months a year; sample deviation (n - 1); Q: quantile of type 7, linear between order statistics. VaR, CVaR and ' +
+      'the tail ratio need 20 days at 5 % and 100 days at 1 %; skewness and autocorrelation need 3, kurtosis and what ' +
+      'is made of it 4. Losses up to 1e-12 are none. γ: 0.5772156649, the constant of Euler.',
+  })
 
 const trailing = (length: number) =>
   pct(`Return of the last ${length} days.`, `100 × (E_N / E_(N-${length}) - 1)`, TOO_FEW)
@@ -271,14 +264,13 @@ export const annual = () =>
     ),
     mtd_pct: toDate('month'),
     ytd_pct: toDate('year'),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'y: returns of the n complete years; E: equity compounded from 1, N days. A year is complete when the series has ' +
-        'each of its days. Trailing windows are calendar days that end with the last one, and exist only where the ' +
-        'series is as long. The Sharpe ratio of a row needs 90 days, the volatility two, both no ruin. The table of a ' +
-        'ruined account ends with the year of its ruin.',
-    ),
-  )
+      'each of its days. Trailing windows are calendar days that end with the last one, and exist only where the ' +
+      'series is as long. The Sharpe ratio of a row needs 90 days, the volatility two, both no ruin. The table of a ' +
+      'ruined account ends with the year of its ruin.',
+  })
 
 const timeOf = (side: 'long' | 'short') =>
   pct(
@@ -311,11 +303,10 @@ export const exposure = () =>
       'The UTC day of entry of the oldest position that is open at the end of the series; null if none is, and where ' +
         'only returns are reported. It ends with the window that is published, so an embargo hides newer positions.',
     ).nullable(),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'T: the window, from the midnight before the first day of the series to the midnight after the last; time ' +
-        'outside it does not count. Positions: the closed trades, and those that are open at the end of the series, which ' +
-        'last until it. An open one is not in `/trades`, so with one the figures follow from open data to a range only. ' +
-        'r: daily returns, N of them. Ruin changes nothing here: these speak of the ledger.',
-    ),
-  )
+      'outside it does not count. Positions: the closed trades, and those that are open at the end of the series, which ' +
+      'last until it. An open one is not in `/trades`, so with one the figures follow from open data to a range only. ' +
+      'r: daily returns, N of them. Ruin changes nothing here: these speak of the ledger.',
+  })

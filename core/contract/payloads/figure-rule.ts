@@ -8,7 +8,7 @@ import { byName, numberOrNull, whole, wholeOrNull } from './field.ts'
 /** What the keyword `x-null-when` of a field lists: none for a field that is never null. */
 export type NullRule = readonly UndefinedReason[]
 
-export const figureRule = (formula: string, nulls: NullRule) => ({
+export const figureRule = (formula: string, nulls: NullRule = []) => ({
   'x-formula': formula,
   'x-null-when': nulls,
 })
@@ -34,8 +34,6 @@ export const noneRecomputable = <Fields extends z.ZodRawShape>(needs: keyof type
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, notRecomputable(needs, field as z.ZodType)]),
   ) as unknown as Fields
-
-export const convention = (text: string) => ({ 'x-convention': text })
 
 export const ABOUT_REASONS: { readonly [Reason in UndefinedReason]: string } = {
   too_few_points:
@@ -82,7 +80,7 @@ export const hours = (about: string, formula: string, nulls: NullRule = []) =>
 export const days = (about: string, formula: string, nulls: NullRule = []) =>
   ratioOrNull(`${about} Calendar days.`, formula, nulls)
 
-export const count = (about: string, formula: string) => whole(about).meta(figureRule(formula, []))
+export const count = (about: string, formula: string) => whole(about).meta(figureRule(formula))
 
 /** A count that a strategy without the data for it does not have. */
 export const countOrNull = (about: string, formula: string, nulls: NullRule = []) =>

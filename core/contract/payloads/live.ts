@@ -15,7 +15,7 @@ import {
   whole,
   word,
 } from './field.ts'
-import { convention, count, holding, pct, ratioOrNull, UNTRADED, undefinedReasons } from './figure-rule.ts'
+import { count, holding, pct, ratioOrNull, UNTRADED, undefinedReasons } from './figure-rule.ts'
 
 /** Of a trade; files of older versions have no such field. */
 export const liveWord = () =>
@@ -126,18 +126,17 @@ export const liveData = () =>
     undefined: undefinedReasons,
   }).meta({
     id: 'Live',
-    ...convention(
+    'x-convention':
       'Live: from the end of the seal with an order to go live or a live entry to that of the next with an order to end. A trade is ' +
-        'judged if it was entered while live and its deadline D is before the end of the last opened day: 15 minutes after the fill ' +
-        'of the entry, or the next close of its bars if that is earlier. Its signal is the first unused live entry of its side that ' +
-        'was decided at t, from 15 minutes before the fill to before the exit and less than 24 hours after the fill, or at the fill; ' +
-        'T: end of its seal, S: time stamp; t is at most T. Size, price and exit are those of the record. A halt counts from its ' +
-        'order on, if that was sealed by D, which may be 15 minutes after the fill. A trade is open from the day of its entry to ' +
-        'that of its exit; the position that is still open was sealed in time if a signal is left that was decided on the day of ' +
-        'its entry, or 15 minutes before it, and sealed at most 15 minutes after that day. r: base returns of the n live ' +
-        'days, one after the other; q: as sealed; E, F: equity compounded from k × r and k × q, k = risk level / base risk; ' +
-        'Q: by nearest rank.',
-    ),
+      'judged if it was entered while live and its deadline D is before the end of the last opened day: 15 minutes after the fill ' +
+      'of the entry, or the next close of its bars if that is earlier. Its signal is the first unused live entry of its side that ' +
+      'was decided at t, from 15 minutes before the fill to before the exit and less than 24 hours after the fill, or at the fill; ' +
+      'T: end of its seal, S: time stamp; t is at most T. Size, price and exit are those of the record. A halt counts from its ' +
+      'order on, if that was sealed by D, which may be 15 minutes after the fill. A trade is open from the day of its entry to ' +
+      'that of its exit; the position that is still open was sealed in time if a signal is left that was decided on the day of ' +
+      'its entry, or 15 minutes before it, and sealed at most 15 minutes after that day. r: base returns of the n live ' +
+      'days, one after the other; q: as sealed; E, F: equity compounded from k × r and k × q, k = risk level / base risk; ' +
+      'Q: by nearest rank.',
   })
 
 /** The chain, as far as it is opened. Instants and dates are ISO. */

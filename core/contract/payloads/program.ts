@@ -124,6 +124,11 @@ const holding = {
   avg_cost_basis: averageCostBasis,
 }
 
+const simulationInput = record('What was simulated.', {
+  equity_usd: number('What all contributions of the planned window sum to, US dollars.'),
+  contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
+})
+
 export const programBasket = record('What the program holds.', {
   ...recordHead,
   view: word(
@@ -132,8 +137,7 @@ export const programBasket = record('What the program holds.', {
   ),
   as_of: instant('Close of the bar at which the basket is marked; null where there is none.').nullable(),
   deployment_state: deploymentState,
-  equity_usd: number('What all contributions of the planned window sum to, US dollars.'),
-  contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
+  ...simulationInput.shape,
   mark_price: dollars(
     'The newest close of the market, after the end of the window too; null where there is none.',
   ).nullable(),
@@ -249,11 +253,6 @@ export const programManifest = record('What the accumulation program is.', {
 
 export type ProgramPreview = z.infer<typeof programPreview>
 export type ProgramManifest = z.infer<typeof programManifest>
-
-const simulationInput = record('What was simulated.', {
-  equity_usd: number('What all contributions of the planned window sum to, US dollars.'),
-  contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
-})
 
 export const programSimulation = record(
   'The program on another equity and cadence, over what has happened of its window.',

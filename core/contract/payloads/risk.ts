@@ -3,7 +3,7 @@
 import { MOST_BINS } from '#core/figures/risk-profile.ts'
 import { QUANTILES, YEAR_AHEAD } from '#core/figures/year-ahead.ts'
 import { flag, isoDate, number, numberOrNull, record, records, text, whole, word } from './field.ts'
-import { convention, count, countOrNull, figureRule, pct, undefinedReasons } from './figure-rule.ts'
+import { count, countOrNull, figureRule, pct, undefinedReasons } from './figure-rule.ts'
 
 const { draws, year_days, block_days, generator, seed } = YEAR_AHEAD
 
@@ -44,15 +44,14 @@ const yearAhead = () =>
       `100 × n(E_${year_days} < 1) / ${draws}`,
       SHORT,
     ),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       `Circular block bootstrap (Politis and Romano, 1992): ${draws} years of ${year_days} days in blocks of ${block_days}, the last ` +
-        `cut to ${year_days % block_days}; a block is consecutive days, after the last the first. The n-th block begins at day floor(x_n × N / 2^32), ` +
-        `counted from 0, where x_n is the n-th number of ${generator}, x ^= x << 13, x ^= x >> 17, x ^= x << 5 in 32 bits, from ` +
-        `${seed} on. N: days of the series, those after a ruin included. E: equity of a drawn year from E_0 = 1, a day at a time by the factor ` +
-        'max(1 + k × r, 0), k = risk level / base risk; 0 is ruin, and stays. Q: quantile of type 7, linear between order statistics.',
-    ),
-  )
+      `cut to ${year_days % block_days}; a block is consecutive days, after the last the first. The n-th block begins at day floor(x_n × N / 2^32), ` +
+      `counted from 0, where x_n is the n-th number of ${generator}, x ^= x << 13, x ^= x >> 17, x ^= x << 5 in 32 bits, from ` +
+      `${seed} on. N: days of the series, those after a ruin included. E: equity of a drawn year from E_0 = 1, a day at a time by the factor ` +
+      'max(1 + k × r, 0), k = risk level / base risk; 0 is ruin, and stays. Q: quantile of type 7, linear between order statistics.',
+  })
 
 const cell = (about: string, formula: string) => number(`${about} Percent.`).meta(figureRule(formula, []))
 
@@ -63,7 +62,9 @@ const startDates = () =>
     net_return_pct: cell('Net return up to the last day.', '100 × (E_n - 1)'),
     cagr_pct: pct('The same per year.', '100 × (E_n^(365 / n) - 1)', SHORT),
     max_drawdown_pct: cell('Deepest fall from a peak.', `100 × ${FALL}`),
-  }).meta(convention('E: equity from E_0 = 1 before the day, n days, as in `/stats`. Rows give no reasons.'))
+  }).meta({
+    'x-convention': 'E: equity from E_0 = 1 before the day, n days, as in `/stats`. Rows give no reasons.',
+  })
 
 const day = () => ({ t: isoDate('UTC day.'), return_pct: cell('Its return.', '100 × q') })
 
@@ -82,12 +83,11 @@ const days = () =>
     }),
     best: records('At most five days with a gain, the largest first; equal ones by date.', day()),
     worst: records('At most five days with a loss, the largest first; equal ones by date.', day()),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'q = k × r: r are the daily returns at base risk, k = risk level / base risk. The days of a ruined account end with that of its ruin, ' +
-        `where q = -1. The width is the smallest with which at most ${MOST_BINS} bins, from multiples of it on, hold all days that are not flat.`,
-    ),
-  )
+      `where q = -1. The width is the smallest with which at most ${MOST_BINS} bins, from multiples of it on, hold all days that are not flat.`,
+  })
 
 const exposure = () =>
   record('Exposure through time.', {
@@ -106,13 +106,12 @@ const exposure = () =>
       .meta(
         figureRule('100 × time long / T, 100 × time short / T, 100 × (1 - time in any / T)', ['no_trades']),
       ),
-  }).meta(
-    convention(
+  }).meta({
+    'x-convention':
       'T: the time of the month that the series covers. Closed trades, each open over [entry, exit); long and short ones may be ' +
-        'open at once, so that the shares may add up to more than 100. From the month on in which a position was entered that is ' +
-        'still open, the shares are null. The same at each risk level.',
-    ),
-  )
+      'open at once, so that the shares may add up to more than 100. From the month on in which a position was entered that is ' +
+      'still open, the shares are null. The same at each risk level.',
+  })
 
 const stress = () =>
   record('The account in periods that have a name, each from equity 1.', {
@@ -131,13 +130,12 @@ const stress = () =>
       return_pct: numberOrNull('Net return of the account. Percent.'),
       max_drawdown_pct: numberOrNull('Deepest fall of the account within the period. Percent.'),
       instrument_return_pct: numberOrNull('Return of holding the instrument over the period. Percent.'),
-    }).meta(figureRule(`100 × (E_n - 1), 100 × ${FALL}`, [])),
-  }).meta(
-    convention(
+    }).meta(figureRule(`100 × (E_n - 1), 100 × ${FALL}`)),
+  }).meta({
+    'x-convention':
       'E: equity from E_0 = 1 before the n days of a period. In a row a figure is null if the series does not have each day of the ' +
-        'period, or the instrument no returns on each; the instrument is held without costs, at no risk level.',
-    ),
-  )
+      'period, or the instrument no returns on each; the instrument is held without costs, at no risk level.',
+  })
 
 export const riskData = () =>
   record('What a reader asks who would follow the strategy, at the risk level.', {

@@ -33,8 +33,8 @@ export type TvStatus = (typeof TV_STATUSES)[number]
 export const BASES = ['backtested', 'reported', 'live', 'mixed'] as const
 export type Basis = (typeof BASES)[number]
 
-/** A leverage of the strategy; null where that of no trade is known. */
-export const leverage = (about: string) => notRecomputable('leverage', numberOrNull(`${about} 6 decimals.`))
+/** A figure that needs the leverage of trades; null where that of none is known. */
+export const ofLeverage = (about: string) => notRecomputable('leverage', numberOrNull(`${about} 6 decimals.`))
 
 export const removedStrategies = () =>
   list(
@@ -69,8 +69,8 @@ export const strategyIdentity = () => ({
   ),
   instrument: text('Identifier of the perpetual contract.'),
   base_risk_pct: fraction('Share of equity that one trade risks at its stop, as the strategy itself trades.'),
-  leverage_typical: leverage('Median entry leverage, notional / equity.'),
-  leverage_max: leverage('Largest entry leverage, notional / equity.'),
+  leverage_typical: ofLeverage('Median entry leverage, notional / equity.'),
+  leverage_max: ofLeverage('Largest entry leverage, notional / equity.'),
   published_since: textOrNull(
     'Since when this history is published, a UTC instant: the first version with it, by its name, or when it was entered ' +
       'if its name is more than 36 hours older. No later version lacked the strategy, restated it, or had another version ' +
@@ -104,10 +104,7 @@ export const strategyList = () =>
         sharpe_daily_annualized: ratio(
           'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
         ).nullable(),
-        profit_factor: notRecomputable(
-          'leverage',
-          numberOrNull('Gains / losses of the closed trades on account equity. 6 decimals.'),
-        ),
+        profit_factor: ofLeverage('Gains / losses of the closed trades on account equity.'),
         trade_count: whole('Closed trades.'),
       }),
     }).meta({ id: 'StrategyListItem' }),

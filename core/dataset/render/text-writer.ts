@@ -30,21 +30,6 @@ export function createWriter(capacity: number): ByteWriter {
 /** What was written, in a buffer of just its size: caches count bytes, and must not keep unused capacity. */
 export const finish = (writer: ByteWriter): Uint8Array<ArrayBuffer> => writer.bytes.slice(0, writer.length)
 
-/** Enough for nearly every answer; allocating memory each time costs as much as writing to it. */
-const SCRATCH_BYTES = 1 << 20
-
-const scratch = createWriter(SCRATCH_BYTES)
-
-/**
- * What `write` has written. The buffer is shared, because writing is never interrupted; a longer answer takes memory of
- * its own.
- */
-export function written(write: (out: ByteWriter) => void): Uint8Array<ArrayBuffer> {
-  const out = { ...scratch, length: 0 }
-  write(out)
-  return finish(out)
-}
-
 /** Makes room for `count` more bytes. Every writing function calls it once for the most that it may write. */
 export function reserve(writer: ByteWriter, count: number): void {
   const needed = writer.length + count
@@ -87,19 +72,23 @@ export const BLOCK_BYTES = 1 << 17
 /** The row that fills a block goes past its size; a longer one takes more memory. */
 const LAST_ROW_BYTES = 1 << 15
 
-export const writeWhole = (writing: Writing): Uint8Array<ArrayBuffer> =>
-  written(out => {
-    writing(out, Number.POSITIVE_INFINITY).next() // without a size it never pauses
-  })
+/** Enough for nearly every answer; allocating memory each time costs as much as writing to it. */
+const SCRATCH_BYTES = 1 << 20
+
+const scratch = createWriter(SCRATCH_BYTES)
+
+/** The buffer is shared, because writing is never interrupted; a longer answer takes memory of its own. */
+export function writeWhole(writing: Writing): Uint8Array<ArrayBuffer> {
+  const out = { ...scratch, length: 0 }
+  writing(out, Number.POSITIVE_INFINITY).next() // without a size it never pauses
+  return finish(out)
+}
 
 /**
  * The same bytes in blocks of `blockBytes` and a row at the most, each made on demand. A text of nothing has
  * no block. Throws, at the block that holds it, what writing the whole would throw.
  */
-export function* writeBlocks(
-  writing: Writing,
-  blockBytes: number = BLOCK_BYTES,
-): Generator<Uint8Array<ArrayBuffer>, void, void> {
+export function* writeBlocks(writing: Writing, blockBytes: number): Generator<Uint8Array<ArrayBuffer>> {
   const out = createWriter(blockBytes + LAST_ROW_BYTES)
   for (const _ of writing(out, blockBytes)) {
     yield finish(out)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FORMATS, type Params } from '#core/contract/parameters.ts'
+import { FORMATS } from '#core/contract/parameters.ts'
 import { list, record, records, strategyId, text, whole } from '#core/contract/payloads/field.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
@@ -41,10 +41,10 @@ export const correlation = datasetRoute({
   refusals: ['not_found', 'overloaded'],
   example: { path: '/v1/correlation?period=weekly&ids=ash,elm' },
   handler: (snapshot, params) => {
-    const { payload, undefinedCount } = correlationPayload(snapshot, params.period, params.ids)
+    const { payload, undefinedCount, table } = correlationPayload(snapshot, params.period, params.ids)
     return {
       data: payload,
-      ...(params.format === 'json' ? {} : { table: matrixTable(snapshot, params) }),
+      ...(params.format === 'json' ? {} : { table: table() }),
       meta: { period: params.period, note: correlationNote(undefinedCount) },
     }
   },
@@ -57,8 +57,8 @@ export const undefinedSentence = (pairs: number): string =>
     : ` ${pairs === 1 ? '1 pair is' : `${pairs} pairs are`} undefined: 0 in the matrix and listed in undefined_pairs.`
 
 /**
- * The payload that the export carries too, and how many of its pairs are undefined. Its rows are made when
- * they are written: a thousand strategies have a million cells. A subset is exactly the sub-matrix. Throws
+ * The payload that the export carries too, how many of its pairs are undefined, and the matrix as a table. Its rows are made
+ * when they are written: a thousand strategies have a million cells. A subset is exactly the sub-matrix. Throws
  * `not_found` on an unknown id.
  */
 export function correlationPayload(snapshot: Snapshot, period: Period, ids: readonly string[] | null) {
@@ -72,26 +72,16 @@ export function correlationPayload(snapshot: Snapshot, period: Period, ids: read
   } satisfies Json
   let undefinedCount = 0
   for (const _ of payload.undefined_pairs) undefinedCount++
-  return { payload, undefinedCount }
+  return { payload, undefinedCount, table: () => matrixTable(matrix, positions, names) }
 }
 
 /** The matrix with the ids as its first column. Empty where undefined: no list beside it says which cells are. */
-function matrixTable(snapshot: Snapshot, { period, ids }: Params): Table {
-  const matrix = snapshot.correlation[period]
-  const positions = positionsOf(snapshot, ids)
-  const idOf = (position: number): string => snapshot.strategies[position]!.id
-  const cell = (row: number, position: number): number => cellOf(matrix, positions[row]!, position)
-  return {
-    kind: 'table',
-    rows: positions.length,
-    columns: [
-      textColumn('id', row => idOf(positions[row]!)),
-      ...positions.map(position => ({
-        ...numberColumn(idOf(position), row => cell(row, position)),
-        has: (row: number) => !Number.isNaN(cell(row, position)),
-      })),
-    ],
-  }
+function matrixTable(matrix: CorrelationMatrix, positions: readonly number[], ids: readonly string[]): Table {
+  const columns = positions.map((position, i) => {
+    const at = (row: number): number => cellOf(matrix, positions[row]!, position)
+    return { ...numberColumn(ids[i]!, at), has: (row: number) => !Number.isNaN(at(row)) }
+  })
+  return { kind: 'table', rows: ids.length, columns: [textColumn('id', row => ids[row]!), ...columns] }
 }
 
 const positionsOf = (snapshot: Snapshot, ids: readonly string[] | null): number[] =>

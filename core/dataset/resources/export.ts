@@ -149,7 +149,6 @@ export const benchmark = datasetRoute({
   published: ['json', 'csv'],
   isRiskFree: true,
   data: benchmarkTable,
-  example: { path: '/v1/benchmark' },
   handler: snapshot => {
     const { benchmarks } = snapshot
     const held = benchmarks.map(({ instrument, daily }) => ({ name: instrument, series: daily }))

@@ -17,7 +17,6 @@ export const live = datasetRoute({
   about: 'What was sealed while the strategy was live, beside the record, at any risk level.',
   parameters: ['risk_pct'],
   data: liveData,
-  example: { path: '/v1/strategies/ash/live' },
   handler: atLevel(LIVE_NOTE, ({ strategy, level, factor: k }, snapshot) => {
     const block = liveFigures({ ...liveInput(snapshot, strategy), k })
     const { seals, synthetic } = snapshot.dataset

@@ -20,10 +20,9 @@ import { type Snapshot, type StrategyData, strategyOf } from '../snapshot.ts'
 import { compounded, noteAt, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 /** The routes that are functions of the dataset: of the whole book, or of a strategy. */
-export type ResourceId = BookId | StrategyId
-
-type BookId = 'strategies' | 'summary' | 'dataset' | 'correlation' | 'export' | 'benchmark'
-type StrategyId = 'strategy' | 'stats' | 'returns' | 'curve' | 'rolling' | 'risk' | 'trades' | 'live'
+export type ResourceId =
+  | ('strategies' | 'summary' | 'dataset' | 'correlation' | 'export' | 'benchmark')
+  | ('strategy' | 'stats' | 'returns' | 'curve' | 'rolling' | 'risk' | 'trades' | 'live')
 
 /** What a resource answers: a payload, which may be its rows alone, and what it adds to `meta`. */
 export type Answer = { readonly meta: MetaExtra } & (
@@ -56,7 +55,10 @@ type Definition = Pick<DatasetRoute, 'id' | 'path' | 'title' | 'about' | 'data' 
     readonly isRiskFree?: true
   }
 
-/** A route with what all of them have in common; one of more than one format takes the parameter `format`. */
+/**
+ * A route with what all of them have in common; one of more than one format takes the parameter `format`. The example of a
+ * route is its path without a query, of the strategy `ash`, unless it has another.
+ */
 export function datasetRoute({
   parameters = [],
   formats = ['json'],
@@ -66,7 +68,7 @@ export function datasetRoute({
   const names = formats.length === 1 ? parameters : [...parameters, 'format' as const]
   return {
     published: formats,
-    ...getRoute(definition),
+    ...getRoute({ example: { path: definition.path.replace('{sid}', 'ash') }, ...definition }),
     others: othersThan(isRiskFree ? [...names, 'risk_pct'] : names),
     group: definition.path.includes('{sid}') ? 'strategy' : 'book',
     query: pickParameters(names, formats),

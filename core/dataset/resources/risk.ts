@@ -17,7 +17,6 @@ export const risk = datasetRoute({
     'any risk level.',
   parameters: ['risk_pct'],
   data: riskData,
-  example: { path: '/v1/strategies/ash/risk' },
   handler: atLevel(RISK_NOTE, ({ strategy, factor: k }, snapshot) => {
     const block = splitFigures(riskFigures({ ...riskInput(snapshot, strategy), k }))
     return { data: { ...publishFigures(block.values), undefined: block.undefined }, meta: {} }

@@ -1,6 +1,6 @@
 import { FORMATS } from '#core/contract/parameters.ts'
 import { isoDate, list, namedRecord, numberOrNull } from '#core/contract/payloads/field.ts'
-import { convention, figureRule, type NullRule } from '#core/contract/payloads/figure-rule.ts'
+import { figureRule, type NullRule } from '#core/contract/payloads/figure-rule.ts'
 import { dailyPath } from '#core/figures/account-path.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import { dateColumn, figureColumn } from '../render/table.ts'
@@ -29,7 +29,7 @@ export const rollingRows = () =>
         ...(['no_benchmark', 'zero_variance', 'ruin'] as const),
       ]),
     }),
-  ).meta(convention(`${ROWS} Risk-free rate 0, 365 days a year, sample deviation (n - 1).`))
+  ).meta({ 'x-convention': `${ROWS} Risk-free rate 0, 365 days a year, sample deviation (n - 1).` })
 
 export const rolling = datasetRoute({
   id: 'rolling',
@@ -40,7 +40,6 @@ export const rolling = datasetRoute({
   formats: FORMATS,
   published: [],
   data: rollingRows,
-  example: { path: '/v1/strategies/ash/rolling' },
   handler: atLevel(ROLLING_NOTE, ({ strategy: { daily, instrument }, factor }, { benchmarks }) => {
     const benchmark = benchmarks.find(each => each.instrument === instrument)?.daily ?? null
     const { first, ...figures } = rollingFigures(dailyPath(daily, factor), benchmark)

@@ -5,7 +5,7 @@ import { performanceFigures } from '#core/figures/performance.ts'
 import type { StrategyData } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
 import { datasetRoute, strategyAtLevel } from './resource.ts'
-import { compounded, noteAt, RISK_UNIT, type RiskLevel, rescaleMeta, riskFactor } from './risk-level.ts'
+import { compounded, noteAt, RISK_UNIT, type RiskLevel, riskFactor, seriesRiskMeta } from './risk-level.ts'
 
 const STATS_NOTE = `fund_dd is always at base risk. At another risk level net return, CAGR, drawdown and time under water come from the recompounded curve, so that they agree with each other and with its last point. ${RISK_UNIT}`
 
@@ -20,11 +20,11 @@ export const stats = datasetRoute({
   about: 'The statistics of a strategy at any risk level, and the due diligence block at base risk.',
   parameters: ['risk_pct'],
   data: statsData,
-  example: { path: '/v1/strategies/ash/stats' },
   handler: (snapshot, params) => {
     const { strategy, level } = strategyAtLevel(snapshot, params)
     const block = level === null ? strategy.figures : rescaledBlock(strategy, level)
     const { fund_dd, ...top } = publishFigures(block.values)
+    const { risk_pct: _, ...levels } = seriesRiskMeta(level, strategy.base_risk_pct)
     return {
       data: {
         ccy: strategy.ccy,
@@ -35,8 +35,7 @@ export const stats = datasetRoute({
         ...(fund_dd === undefined ? {} : { fund_dd }),
       },
       meta: {
-        modelled: level !== null,
-        ...(level === null ? {} : { base_risk_pct: strategy.base_risk_pct, ...rescaleMeta(level) }),
+        ...levels,
         time_underwater_footnote: TIME_UNDERWATER_FOOTNOTE,
         note: noteAt(level, STATS_NOTE),
       },

@@ -67,7 +67,6 @@ export const strategy = datasetRoute({
   title: 'Strategy',
   about: 'Everything about a strategy but its figures.',
   data: strategyMetadata,
-  example: { path: '/v1/strategies/ash' },
   handler: (snapshot, params) => {
     const record = findStrategy(snapshot, params.sid)
     return {

@@ -10,9 +10,9 @@ import {
   strategyId,
   whole,
 } from '#core/contract/payloads/field.ts'
-import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
+import { count, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { removedStrategies } from '#core/contract/payloads/strategy.ts'
-import { toCorrelation } from '#core/contract/rounding.ts'
+import { toCorrelation, toPercent } from '#core/contract/rounding.ts'
 import type { FigureValue } from '#core/figures/figure.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -39,13 +39,13 @@ export const summaryData = () =>
       'Equal parts of the strategies alive on each day, at base risk and rebalanced daily, from the first to the ' +
         'last day of any strategy.',
       {
-        n_days: whole('Days from the first to the last of any strategy.').meta(figureRule('N', [])),
-        net_return_pct: percent('Net return.').meta(figureRule('100 × (E_N - 1)', [])),
+        n_days: count('Days from the first to the last of any strategy.', 'N'),
+        net_return_pct: percent('Net return.').meta(figureRule('100 × (E_N - 1)')),
         cagr_pct: percent('Compound annual growth rate.')
           .nullable()
           .meta(figureRule('100 × (E_N^(365 / N) - 1)', ['less_than_one_year'])),
         max_drawdown_pct: percent('Deepest fall from a peak, negative.').meta(
-          figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)', []),
+          figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)'),
         ),
         sharpe_daily_annualized: ratio(
           'Sharpe ratio of daily returns, annualised by the square root of 365; 90 days or more.',
@@ -65,25 +65,25 @@ export const summaryData = () =>
         ),
         undefined: undefinedReasons,
       },
-    ).meta(
-      convention(
+    ).meta({
+      'x-convention':
         'b: on each day the mean of the base returns of the strategies alive on it, those whose series has the day, and ' +
-          '0 on a day without any; N days; E: equity compounded from b and E_0 = 1. Risk-free rate 0, sample ' +
-          'deviation (n - 1).',
-      ),
-    ),
+        '0 on a day without any; N days; E: equity compounded from b and E_0 = 1. Risk-free rate 0, sample ' +
+        'deviation (n - 1).',
+    }),
     diversification: record('How far the strategies are different bets.', {
       mean_correlation: number('The same as `mean_pairwise_correlation`; 0 without a pair.').meta(
-        figureRule('mean(rho)', []),
+        figureRule('mean(rho)'),
       ),
       most_correlated: pair().describe('The pair with the highest correlation, or null.'),
       least_correlated: pair().describe('The pair with the lowest correlation, or null.'),
       effective_bets: ratio(
         'Number of independent strategies that would spread risk as well; without a pair the number of strategies used.',
-      ).meta(figureRule('n / (1 + (n - 1) × max(mean(rho), 0))', [])),
-      n_strategies_used: whole(
+      ).meta(figureRule('n / (1 + (n - 1) × max(mean(rho), 0))')),
+      n_strategies_used: count(
         'Strategies in at least one pair that has a correlation; without a pair those that are neither flat nor too short.',
-      ).meta(figureRule('n', [])),
+        'n',
+      ),
       coverage: recordOrNull(
         'How many pairs the figures are taken over; null in versions that did not count them.',
         {
@@ -91,12 +91,11 @@ export const summaryData = () =>
           pairs_defined: whole('Pairs that have a correlation.'),
         },
       ),
-    }).meta(
-      convention(
+    }).meta({
+      'x-convention':
         'rho: correlations of daily returns at base risk, over the pairs that have one: at least 30 common days, and ' +
-          'neither strategy flat over them. A strategy that shares too few days with another costs this pair and no more.',
-      ),
-    ),
+        'neither strategy flat over them. A strategy that shares too few days with another costs this pair and no more.',
+    }),
   }).meta({ id: 'Summary' })
 
 export const summary = datasetRoute({
@@ -148,7 +147,7 @@ function diversification({ diversification: { values } }: Snapshot) {
     mean_correlation: toCorrelation(numberOr(values.mean_correlation, 0)),
     most_correlated: pairOrNull(values.most_correlated),
     least_correlated: pairOrNull(values.least_correlated),
-    effective_bets: publishFigures({ bets: numberOr(values.effective_bets, used) }).bets ?? 0,
+    effective_bets: toPercent(numberOr(values.effective_bets, used)),
     n_strategies_used: used,
     coverage: values.coverage ?? null,
   } satisfies Json

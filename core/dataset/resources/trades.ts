@@ -1,5 +1,6 @@
 import { DAY_MS } from '#core/calendar.ts'
 import { FORMATS } from '#core/contract/parameters.ts'
+import { TRADE_RESULTS } from '#core/contract/payloads/changes.ts'
 import { list, namedRecord, number, percent, word } from '#core/contract/payloads/field.ts'
 import { liveWord } from '#core/contract/payloads/live.ts'
 import { tickRounder, toPercent } from '#core/contract/rounding.ts'
@@ -26,11 +27,7 @@ export const tradeList = () =>
       return_pct: percent(
         'Return per unit of notional after all costs; after commission alone if the ledger has no other costs.',
       ),
-      result: word('Sign of what the trade did to the equity, as the win rate counts it.', [
-        'win',
-        'loss',
-        'breakeven',
-      ]),
+      result: word('Sign of what the trade did to the equity, as the win rate counts it.', TRADE_RESULTS),
       exit_reason: word('Coarse category of the exit.', EXIT_REASONS),
       live: liveWord(),
     }),
@@ -44,7 +41,6 @@ export const trades = datasetRoute({
   formats: FORMATS,
   isRiskFree: true,
   data: tradeList,
-  example: { path: '/v1/strategies/ash/trades' },
   handler: (snapshot, params) => {
     const table = tradeTable(findStrategy(snapshot, params.sid), snapshot.dataset.seals?.opened_to ?? null)
     return { table, meta: { count: table.rows, note: TRADES_NOTE } }

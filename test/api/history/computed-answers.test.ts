@@ -110,7 +110,7 @@ test('the cache of computed answers never has more bytes than its bound, and has
   const served = toServed(longBook(longReturns(400)))
   const computed = createComputedAnswers(undefined, bound)
   const adds = levels(30).map(risk_pct => async () => {
-    const answer = await computed.compute(served, 'returns', { ...DEFAULT_PARAMS, sid: 's0', risk_pct }, null)
+    const answer = await computed.compute(served, 'returns', { ...DEFAULT_PARAMS, sid: 's0', risk_pct }, '')
     expect('bytes' in answer && answer.bytes.length).toBeGreaterThan(bound / 10)
   })
   await expectBounded(computed.use, bound, adds)
@@ -133,7 +133,7 @@ test('the cache never has more bytes than its bound while large answers are made
   const served = toServed(longBook(longReturns(400)))
   const computed = createComputedAnswers(limitsWith({ largeCells: 1_000, mostLarge: 1 }), bound)
   const adds = levels(9).map(risk_pct => async () => {
-    const answer = await computed.compute(served, 'export', { ...DEFAULT_PARAMS, risk_pct }, null)
+    const answer = await computed.compute(served, 'export', { ...DEFAULT_PARAMS, risk_pct }, '')
     if ('bytes' in answer) return
     for await (const _ of answer.begin('').blocks) expect(computed.use().bytes).toBeLessThanOrEqual(bound)
   })
@@ -146,6 +146,6 @@ test('the cache of published files never has more bytes than its bound, and has 
   const artifacts = [...source.current()!.artifacts.values()]
   const bound = Math.ceil(artifacts.reduce((sum, { bytes }) => sum + bytes, 0) / 3)
   const published = createPublishedAnswers(await openStore(stores.url), () => {}, bound)
-  const adds = artifacts.map(artifact => async () => published.read(artifact, null))
+  const adds = artifacts.map(artifact => async () => published.read(artifact, ''))
   await expectBounded(published.use, bound, adds)
 })

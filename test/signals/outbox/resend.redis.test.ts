@@ -1,7 +1,7 @@
 // Resends and accounts on a real outbox: what is sent again, and what is reported of what was sent.
 import { createHash } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { deliveryAccount } from '#core/contract/delivery-account.ts'
+import { deliveryAccount } from '#core/contract/endpoint.ts'
 import { entitleClient } from '#signals/clients/clients.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { dueCounts, oweAgain, readAttempts } from '#signals/outbox/outbox.ts'

@@ -114,13 +114,11 @@ export function renderBasket(
     view,
     as_of: data.mark === null ? null : toIsoInstant(data.mark.at),
     deployment_state: deploymentState(data),
-    equity_usd,
-    contribution_cadence_bars: input.contribution_cadence_bars,
+    ...pick(input, 'equity_usd', 'contribution_cadence_bars'),
     mark_price: published(price),
-    tiers: simulation.tiers.map(({ tier, weight, ...holding }) => ({
-      tier,
-      weight,
-      ...holdingRecord(holding, equity_usd),
+    tiers: simulation.tiers.map(tier => ({
+      ...pick(tier, 'tier', 'weight'),
+      ...holdingRecord(tier, equity_usd),
     })),
     totals: totalsRecord(simulation.totals, equity_usd, price),
     last_deploy_seq: reference.deployments.length,
@@ -209,10 +207,10 @@ export function renderSimulation(
   prepared = prepareSimulation(data, input.contribution_cadence_bars),
 ): ProgramSimulation {
   const { simulation, comparisons } = prepared
-  const { equity_usd, contribution_cadence_bars } = input
+  const { equity_usd } = input
   return {
     ...recordHead(data.plan),
-    input: { equity_usd, contribution_cadence_bars },
+    input: pick(input, 'equity_usd', 'contribution_cadence_bars'),
     total_usd_deployed: toSignificant(simulation.totals.deployed * equity_usd),
     total_btc_accumulated: toSignificant(simulation.totals.btc * equity_usd),
     avg_cost_basis: comparisons.avg_cost_basis,

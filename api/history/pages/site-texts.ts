@@ -1,28 +1,20 @@
-// `/feed.atom` and `/feed.json`: versions, new strategies and restatements, for readers of feeds (RFC 4287; JSON Feed 1.1,
-// https://www.jsonfeed.org/version/1.1).
+// What programs read that follow or index the site: `/feed.atom` (RFC 4287), `/feed.json` (JSON Feed 1.1,
+// https://www.jsonfeed.org/version/1.1), `/robots.txt` (RFC 9309) and `/sitemap.xml` (https://www.sitemaps.org).
 import { effectiveInstant, enteredText } from '#core/dataset/entered.ts'
 import type { Ancestor } from '#core/dataset/lineage.ts'
-import type { DatasetRecord } from '#core/dataset/snapshot.ts'
+import type { DatasetRecord, Snapshot } from '#core/dataset/snapshot.ts'
 import { escapeText } from '#pages/charts/svg.ts'
-import { fileKey } from '#pages/page-routes.ts'
+import { DOCS } from '#pages/guides/documents.ts'
+import { fileKey, publishedPages } from '#pages/page-routes.ts'
 import { changesOf } from '#pages/versions.ts'
-import { assertServed, createTexts, type Handler } from '../exchange.ts'
 
 /** The newest; a reader that stays away longer finds the others in the list of versions. */
 const MOST_ENTRIES = 50
 
-export function createFeedHandler(format: 'atom+xml' | 'feed+json'): Handler {
-  const write = format === 'atom+xml' ? atomFeed : jsonFeed
-  return createTexts(
-    (c, parts) => write(assertServed(c, parts).snapshot.dataset, parts.settings.publicBaseUrl),
-    `application/${format}; charset=utf-8`,
-  )
-}
-
 const SUBTITLE = 'Versions, new strategies and restatements'
 
 /** `base` is the address of the service, without a slash at the end. */
-const atomFeed = (dataset: DatasetRecord, base: string): string =>
+export const atomFeed = ({ dataset }: Snapshot, base: string): string =>
   `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${escapeText(`${base}/feed.atom`)}</id>
@@ -44,7 +36,7 @@ const atomEntry = ({ address, title, updated, text }: Entry): string => `<entry>
 </entry>
 `
 
-const jsonFeed = (dataset: DatasetRecord, base: string): string =>
+export const jsonFeed = ({ dataset }: Snapshot, base: string): string =>
   JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',
     title: dataset.name,
@@ -85,4 +77,33 @@ function titleOf({ version, entered, previous, added, restated, removed }: Ances
     ...(previous !== null && added.length > 0 ? [`${added.length} new`] : []),
   ]
   return [`Version ${version}`, ...what].join(', ')
+}
+
+/**
+ * Pages, what they load and their pictures may be read where the addresses in the sitemap lead: below a version, whose pages name
+ * these addresses as canonical. The data may not, nor anything with a query: an answer at each risk level is computed.
+ */
+export const robotsText = (base: string): string => `User-agent: *
+Allow: /v1/snapshots/*.html$
+Allow: /v1/snapshots/*.png$
+Allow: /v1/snapshots/*/assets/
+Disallow: /v1/
+Disallow: /*?
+
+Sitemap: ${base}/sitemap.xml
+`
+
+/** Every page at the address that no new version changes. Guides are written with the version that is served, too. */
+export function sitemap({ dataset, strategies }: Snapshot, base: string): string {
+  const pages = publishedPages(strategies.map(({ id }) => id)).map(({ route, sid }) =>
+    route.path.replace('{sid}', sid),
+  )
+  const docs = ['/docs', ...DOCS.map(({ name }) => `/docs/guides/${name}`), '/docs/reference']
+  const updated = effectiveInstant(dataset)
+  const entry = (path: string) =>
+    `<url><loc>${escapeText(base + path)}</loc><lastmod>${updated}</lastmod></url>\n`
+  return `<?xml version="1.0" encoding="utf-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${[...pages, ...docs].map(entry).join('')}</urlset>
+`
 }
