@@ -50,7 +50,7 @@ export async function sealSimulatedWeeks({ store, privateStore }: Stores, market
   const sealed = sealAll([
     { ms: Date.parse(weeks.test), what: testContent('test-simulated', Date.parse(weeks.test)) },
     ...weeks.events.map(what => ({ ms: Date.parse(what.at), what })),
-    ...[alder, cedar, larch].flatMap(strategy => firedBy(strategy as Strategy, market)),
+    ...[alder, cedar, larch].flatMap(strategy => firedBy(strategy, market)),
   ])
   const last = sealed.at(-1)!
   const over = sealed.slice(0, -1)

@@ -61,7 +61,7 @@ export const defineLive = define(OPTIONS, EXAMPLES, async (options, runtime) => 
     const { store, privateStore } = await openStores(environment)
     if (!options.allowUnpublished) await assertPublished([...entries.values()].flat(), store, redis)
     const log = await openLog(redis, { privateStore, newEpoch: newEpochOf(runtime), now, allowsUnsafeRedis })
-    const of = { redis, stepper, stop, cwd, now, note, pause }
+    const of = { redis, stepper, stop: stop.signal, cwd, now, note, pause }
     const world = { ...of, assertClock: () => assertClock(redis, now), input: () => process.stdin }
     await runLive({ book, entries, feeds, liveDir }, world).finally(() =>
       tolerate(log.close(), 'the next start continues above the mark'),

@@ -9,7 +9,7 @@ import { durabilityProblems } from '#signals/redis/boot-checks.ts'
 import { CLOCK_TOLERANCE_MS, readClockDifference } from '#signals/redis/clock.ts'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
 import { ifThere } from '#storage/error-code.ts'
-import { openRedis, ownRedisFolder, ownRedisRuns, reachRedis } from '../outside/redis-url.ts'
+import { openIfRuns, ownRedisFolder, reachRedis } from '../outside/redis-url.ts'
 import { readKeyRing } from '../settings/generated-secrets.ts'
 import { check, ok, problem, skipped, warning } from './check.ts'
 
@@ -21,9 +21,8 @@ export const signalsRedis = check('redis', [], async ({ environment, privateStor
       `${stranger} belongs to another user than ${folder}: the Redis of the service cannot use it`,
       `run \`chown -R --reference=${folder} ${ownRedisFolder(folder)}\`, and every command as the user of the service`,
     )
-  if (REDIS_URL === null && !(await ownRedisRuns(folder)))
-    return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
-  const redis = await openRedis(environment)
+  const redis = await openIfRuns(environment)
+  if (redis === null) return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
   try {
     const unsafe = await durabilityProblems(redis)
     if (unsafe.length > 0 && !environment.ALLOW_UNSAFE_REDIS)

@@ -27,9 +27,8 @@ type LiveOrder = {
   readonly liveDir: string
 }
 
-type LiveRuntime = Omit<MarketWorld, 'stop'> & {
+type LiveRuntime = MarketWorld & {
   readonly stepper: Stepper
-  readonly stop: AbortController
   readonly cwd: string
   readonly input: () => Readable
 }
@@ -60,7 +59,7 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
   const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAlive(pid)
   const lease = await takeLease(redis, market, holder, isGone)
   const stop = new AbortController()
-  const own = { ...runtime, stop: AbortSignal.any([runtime.stop.signal, stop.signal]) }
+  const own = { ...runtime, stop: AbortSignal.any([runtime.stop, stop.signal]) }
   const renewing = renewWhile(lease, own, stop)
   let lost: unknown = null
   try {
@@ -78,7 +77,7 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
  * Renews the lease until the market is left, and returns null; or leaves the market and returns what ended the lease. An
  * unreachable Redis ends none: the cursor guards every commit, and the lease is taken again.
  */
-async function renewWhile(lease: Lease, { pause, stop }: MarketRuntime, own: AbortController) {
+async function renewWhile(lease: Lease, { pause, stop }: LiveRuntime, own: AbortController) {
   for (;;) {
     await pause(RENEW_MS, stop)
     if (stop.aborted) return null
@@ -92,9 +91,7 @@ async function renewWhile(lease: Lease, { pause, stop }: MarketRuntime, own: Abo
   }
 }
 
-type MarketRuntime = Omit<LiveRuntime, 'stop'> & { readonly stop: AbortSignal }
-
-async function runStored(market: BarsKey, { book, entries, feeds, liveDir }: LiveOrder, own: MarketRuntime) {
+async function runStored(market: BarsKey, { book, entries, feeds, liveDir }: LiveOrder, own: LiveRuntime) {
   const { now, note, stepper } = own
   const file = book.bars.get(market)!
   const { bars, timeframe } = file
@@ -199,7 +196,7 @@ function openFeed(
   bookDir: string,
   file: BarsFile,
   known: KnownBars,
-  { now, pause, note, cwd, input }: MarketRuntime,
+  { now, pause, note, cwd, input }: LiveRuntime,
 ): Feed {
   const newReader = () => createBarReader(file.timeframe)
   if (source === undefined) {

@@ -8,10 +8,9 @@ import { clientOf, endpointOf } from '#signals/outbox/destination.ts'
 import type { RegisterParts, WebhookChange } from '#signals/outbox/register-webhook.ts'
 import { LOST_KEY, sealFault } from '#signals/outbox/rekey.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
-import { createPreviewLimits, LIMITS_TIMEOUT_MS } from '#signals/program/preview-limits.ts'
 import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
-import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
 import { createHostResolver } from '#signals/send/resolve-host.ts'
 import { createSender, createSendSignal } from '#signals/send/send.ts'
 import { readOverview } from '#signals/views/overview.ts'
@@ -36,7 +35,6 @@ import { type Started, startTimer } from './started.ts'
 export type SignalsOrder = {
   readonly environment: Environment
   readonly redisUrl: string
-  readonly redisOptions?: ConnectionOptions | undefined
   /** Its data folder; null if unknown, as on another machine. */
   readonly redisFolder: string | null
   readonly secrets: Secrets
@@ -59,7 +57,7 @@ async function openParts(order: SignalsOrder, started: Started) {
   const { now, elapsed, drawBytes } = runtime
   const onError = logOnce(log, now)
   if (order.redisFolder !== null) await assertDisk(order.redisFolder)
-  const redis = connectRedis(order.redisUrl, onError, order.redisOptions)
+  const redis = connectRedis(order.redisUrl, onError)
   started.add(() => redis.disconnect())
   await reachRedis(redis)
   const { ALLOW_UNSAFE_REDIS: allowsUnsafeRedis } = environment
@@ -107,26 +105,6 @@ function createWatch({ order, redis, privateStore, served, clock }: Parts) {
     log.info('request', { ...answered })
   }
   return { overview, diskUsed, metrics, onAnswered, copyAudit: createActionCopy(redis, privateStore) }
-}
-
-type LimitsOrder = Pick<OpenSignals, 'clock' | 'onError'> & {
-  readonly order: Pick<SignalsOrder, 'redisUrl' | 'redisOptions'>
-}
-
-/** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
-export function openLimits({ order, clock, onError }: LimitsOrder, started: Started) {
-  const options = { ...order.redisOptions, commandTimeout: LIMITS_TIMEOUT_MS }
-  let isOpen = true // a service that cannot start closes what is still connecting
-  const report = (error: unknown): void => {
-    if (isOpen) onError(error)
-  }
-  const redis = connectRedis(order.redisUrl, report, options)
-  started.add(() => {
-    isOpen = false
-    redis.disconnect()
-  })
-  redis.connect().catch(report) // it reconnects by itself
-  return createPreviewLimits(redis, clock.elapsed, report)
 }
 
 /** For registrations: a separate sender, because they wait for the answer. */

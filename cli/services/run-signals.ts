@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { createSigner } from '#storage/signature.ts'
 import { readSigner } from '../build/guard-pointer.ts'
-import { ownRedisFolder, ownRedisOptions, passwordsIn } from '../outside/redis-url.ts'
+import { ownRedisFolder, passwordsIn, withSocket } from '../outside/redis-url.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
 import type { Environment } from '../settings/environment.ts'
 import { readSecrets, type Secrets } from '../settings/generated-secrets.ts'
@@ -38,22 +38,21 @@ async function start({ environment: given, runtime, hasDemo }: RunOrder, started
   const level = hasDemo && !env.LOG_LEVEL ? 'warn' : environment.LOG_LEVEL // beside a demonstration only problems
   const addresses = [redis.redisUrl, environment.SMTP_URL].filter(url => url !== null)
   const log = createLog(level, runtime.logStream, now, secretTexts(secrets, addresses))
-  const service = await serveSignals({ environment, ...redis, secrets, runtime, log })
   let demo: Demo | null = null
-  started.add(() => demo?.stop())
-  started.add(service.stop) // stopped first: deliveries under way still reach the receiver
-  const { url, operatorUrl, program, registering } = service
+  started.add(() => demo?.stop()) // after the service: deliveries under way still reach the receiver
+  const service = await serveSignals({ environment, ...redis, secrets, runtime, log }, started)
+  const { url, operatorUrl, registering, served } = service
   if (hasDemo)
     demo = await startDemo({
       ...{ redis: service.redis, registering, hasReceiver, now, drawBytes, signalsUrl: url },
-      programAlias: programAliasOf(program()),
-      aliases: service.aliases(),
+      programAlias: programAliasOf(served.program()),
+      aliases: served.aliases(),
       dataFolder: environment.DATA_FOLDER,
       print: line => terminal.print(`demo receiver: ${line}`),
     })
   const redisAddress = new URL(redis.redisUrl).host
-  const hasProgram = program() !== null
-  return { url, operatorUrl, redisAddress, hasProgram, demo, failed, stop: started.endAll }
+  const hasProgram = served.program() !== null
+  return { url, operatorUrl, redisAddress, hasProgram, demo, failed }
 }
 
 /** A stolen key of seals must not publish versions. One that signs and cannot be read is refused where it is used. */
@@ -80,12 +79,8 @@ async function chooseRedis(
   if (redisUrl !== null) return { redisUrl, redisFolder, failed: new Promise<never>(() => {}) }
   const own = await startOwnRedis(runtime, DATA_FOLDER, runtime.terminal.note)
   started.add(own.stop)
-  return {
-    redisUrl: own.url,
-    redisOptions: ownRedisOptions(DATA_FOLDER),
-    redisFolder: ownRedisFolder(DATA_FOLDER),
-    failed: own.failed,
-  }
+  const folder = ownRedisFolder(DATA_FOLDER)
+  return { redisUrl: withSocket(DATA_FOLDER, own.url), redisFolder: folder, failed: own.failed }
 }
 
 const ON_THIS_MACHINE =

@@ -28,7 +28,7 @@ import { createAlertSender } from '../outside/send-alert.ts'
 import type { Runtime } from '../runtime.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from '../settings/environment.ts'
 import { createLog } from './log.ts'
-import { allowedOrigins, createDrain, interfaceSettings, type Started, startAll } from './started.ts'
+import { allowedOrigins, interfaceSettings, type Started, startAll, untilNoticed } from './started.ts'
 
 export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
 
@@ -39,14 +39,12 @@ export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
 export function serveHistory(environment: Environment, runtime: Runtime, note: (line: string) => void) {
   return startAll(async started => {
     const open = await openHistory(environment, runtime, note, started)
-    const drain = createDrain()
-    const server = await listen(open, drain.isDraining, started)
-    const admin = await listenAdmin(open)
-    started.add(admin.close)
-    started.add(drain.begin)
+    const server = await listen(open, started)
+    const admin = await listenAdmin(open, started)
+    started.add(untilNoticed)
     // Not earlier: a timer would keep a process alive whose port was taken.
     started.every(POLL_MS, () => tolerate(open.look(), 'the next look comes'))
-    return { url: server.url, adminUrl: admin.url, look: open.look, stop: started.endAll }
+    return { url: server.url, adminUrl: admin.url, look: open.look }
   })
 }
 
@@ -133,11 +131,11 @@ function createSwitchKeeper(
   }
 }
 
-function listen(open: OpenHistory, isDraining: () => boolean, started: Started): Promise<RunningServer> {
+function listen(open: OpenHistory, started: Started): Promise<RunningServer> {
   const { environment, runtime, note, store, source, published, computed, pinned, watch } = open
   const { HOST, HISTORY_PORT, TRUSTED_PROXIES } = environment
   const toParts = (boundUrl: string): HistoryParts => ({
-    ...{ source, published, computed, pinned, isDraining },
+    ...{ source, published, computed, pinned, isDraining: started.isEnding },
     files: createStoredFiles(store, source.history),
     settings: {
       ...interfaceSettings(environment, boundUrl),
@@ -178,19 +176,17 @@ const toFault = (error: unknown, requestId?: string): string =>
   `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ${textForLog(error)}`
 
 /** Without ADMIN_PORT it has the default port, another one with a note if that is taken, or any one if the service has. */
-async function listenAdmin(open: OpenHistory): Promise<RunningServer> {
+function listenAdmin(open: OpenHistory, started: Started): Promise<RunningServer> {
   const { HISTORY_PORT, ADMIN_HOST, ADMIN_PORT } = open.environment
   const start = (port: number) => startServer(() => createAdminApp(open).fetch, ADMIN_HOST, port)
-  try {
-    return await start(ADMIN_PORT ?? (HISTORY_PORT === 0 ? 0 : DEFAULT_ADMIN_PORT))
-  } catch (error) {
-    if (!(error instanceof Error)) throw error
-    if (ADMIN_PORT !== null || codeOf(error.cause) !== 'EADDRINUSE')
-      throw new Error(`ADMIN_HOST, ADMIN_PORT: ${error.message}`, { cause: error })
+  const usual = ADMIN_PORT ?? (HISTORY_PORT === 0 ? 0 : DEFAULT_ADMIN_PORT)
+  const starting = start(usual).catch(async (error: Error) => {
+    if (ADMIN_PORT !== null || codeOf(error.cause) !== 'EADDRINUSE') throw error
     const server = await start(0)
     open.note(`${error.message}; the metrics are on ${server.url}: ADMIN_PORT names a port for them`)
     return server
-  }
+  })
+  return started.listen('ADMIN_HOST, ADMIN_PORT', starting)
 }
 
 /** The line for the outcome of a poll; empty if nothing changed. */

@@ -8,6 +8,7 @@ import { sealAnchorKey, sealKey } from '#core/contract/seals.ts'
 import { digestOf } from '#signals/clients/token.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
+import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { noteRefusal, runSealer } from '#signals/seals/sealer.ts'
@@ -20,50 +21,31 @@ import { IMMUTABLE_BYTES } from '#storage/object-store.ts'
 import { createSigner } from '#storage/signature.ts'
 import { followPointer, prove } from '../build/follow-pointer.ts'
 import { movePointer } from '../build/guard-pointer.ts'
-import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
-import {
-  allowedOrigins,
-  createDrain,
-  forAWhile,
-  interfaceSettings,
-  type Started,
-  startAll,
-} from './started.ts'
+import { type OpenSignals, openSignals, type SignalsOrder } from './open-signals.ts'
+import { allowedOrigins, forAWhile, interfaceSettings, type Started, untilNoticed } from './started.ts'
 
 const LOOK_MS = 10_000
 
-/** Starts everything or nothing: rejects if Redis cannot be reached or could lose a signal, or a port is taken. */
-export function serveSignals(order: SignalsOrder) {
-  return startAll(async started => {
-    const open = await openSignals(order, started)
-    const delivery = await deliver(open, started)
-    if (order.environment.SEALS === 'on') seal(open, delivery.hasLease, started)
-    else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
-    const drain = createDrain()
-    const signals = await listenToClients(open, drain.isDraining, started)
-    const operator = await listenToOperator(open, signals.url, started)
-    started.add(drain.begin)
-    lookNowAndThen(open, started)
-    return {
-      url: signals.url,
-      operatorUrl: operator.url,
-      /** For a demonstration on this machine. */
-      redis: open.redis,
-      registering: open.registering,
-      program: open.served.program,
-      aliases: open.served.aliases,
-      /** Lets running requests and deliveries end, and frees the ports. */
-      stop: started.endAll,
-    }
-  })
+/** Rejects if Redis cannot be reached or could lose a signal, or a port is taken. Its end lets running requests and deliveries end. */
+export async function serveSignals(order: SignalsOrder, started: Started) {
+  const open = await openSignals(order, started)
+  const delivery = await deliver(open, started)
+  if (order.environment.SEALS === 'on') seal(open, delivery.hasLease, started)
+  else await noteRefusal({ ...open.clock, redis: open.redis }, SEALS_OFF)
+  const signals = await listenToClients(open, started)
+  const operator = await listenToOperator(open, signals.url, started)
+  started.add(untilNoticed)
+  lookNowAndThen(open, started)
+  const { redis, registering, served } = open
+  return { url: signals.url, operatorUrl: operator.url, redis, registering, served }
 }
 
 async function deliver(open: OpenSignals, started: Started) {
   const { order, box, clock, steady, newToken, alerts, metrics, reach, onError } = open
-  const { redisUrl, redisOptions, runtime } = order
+  const { redisUrl, runtime } = order
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = order.environment
   const delivery = await startDelivery({
-    ...{ redisUrl, redisOptions, box, clock, steady, newToken, onError, ...reach },
+    ...{ redisUrl, box, clock, steady, newToken, onError, ...reach },
     random: runtime.random,
     mail: smtpUrl === null || from === null ? null : createMailer(smtpUrl, from),
     onEvent: event => {
@@ -102,12 +84,13 @@ function seal(
   })
 }
 
-function listenToClients(open: OpenSignals, isDraining: () => boolean, started: Started) {
+function listenToClients(open: OpenSignals, started: Started) {
   const { order, redis, privateStore, served, clock, registering, onAnswered, onError } = open
   const { environment, secrets } = order
-  const limits = openLimits(open, started)
+  const limits = createPreviewLimits(redis, clock.elapsed, onError)
   const toParts = (url: string) => ({
-    ...{ redis, privateStore, clock, registering, limits, isDraining, onAnswered, onError },
+    ...{ redis, privateStore, clock, registering, limits, onAnswered, onError },
+    isDraining: started.isEnding,
     settings: {
       ...interfaceSettings(environment, url),
       historyBaseUrl: environment.HISTORY_BASE_URL,

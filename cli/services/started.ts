@@ -17,7 +17,9 @@ export const forAWhile = (work: unknown): Promise<unknown> =>
 /** Running parts of a program, which end in the reverse order of their start. */
 export function createStarted() {
   const ends: (() => unknown)[] = []
+  let isEnding = false
   return {
+    isEnding: () => isEnding,
     add: (end: () => unknown): void => void ends.push(end),
     /** Adds a server that begins to listen, and resolves with it; an error names the variable of its port. */
     async listen(variable: string, listening: Promise<RunningServer>): Promise<RunningServer> {
@@ -40,6 +42,7 @@ export function createStarted() {
     },
     /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */
     async endAll(): Promise<void> {
+      isEnding = true
       const failures: unknown[] = []
       for (let end = ends.pop(); end !== undefined; end = ends.pop())
         await Promise.resolve()
@@ -65,29 +68,21 @@ export async function serveUntilStopped(
   }
 }
 
-/** Starts parts that belong together, all of them or none: rejects with the first error. */
-export function startAll<Running>(start: (started: Started) => Promise<Running>): Promise<Running> {
+/** Starts parts that belong together, all of them or none: rejects with the first error. `stop` ends them. */
+export async function startAll<Running>(start: (started: Started) => Promise<Running>) {
   const started = createStarted()
-  return start(started).catch(async (error: unknown) => {
+  try {
+    return { ...(await start(started)), stop: started.endAll }
+  } catch (error) {
     await started.endAll().catch(() => {}) // the first error is reported
     throw error
-  })
-}
-
-/** How long `/readyz` answers 503 before a server stops listening, so that load balancers notice. */
-const DRAIN_NOTICE_MS = 500
-
-/** `/readyz` of a service answers 503 from `begin` on, which resolves when its server may stop listening. */
-export function createDrain() {
-  let hasBegun = false
-  return {
-    isDraining: () => hasBegun,
-    async begin(): Promise<void> {
-      hasBegun = true
-      await sleep(DRAIN_NOTICE_MS)
-    },
   }
 }
+
+const NOTICED_AFTER_MS = 500
+
+/** A part that ends before its server stops listening: until then `/readyz` answers 503, so that load balancers notice. */
+export const untilNoticed = (): Promise<void> => sleep(NOTICED_AFTER_MS)
 
 /** What both services say of themselves; `boundUrl` is used if PUBLIC_BASE_URL is not set. */
 export const interfaceSettings = (environment: Environment, boundUrl: string): InterfaceSettings => ({

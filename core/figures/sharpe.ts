@@ -82,12 +82,10 @@ const EULER = 0.5772156649015329
 /**
  * The expected largest of `trials` independent standard normal values, in the approximation `(1 - g) *
  * Phi^-1(1 - 1/T) + g * Phi^-1(1 - 1/(T e))` of extreme value theory, g Euler's constant; 0 for one trial.
- * Throws unless the number is a positive integer.
+ *
+ * @param trials a positive integer
  */
 export function bestWithoutSkill(trials: number): number {
-  if (!Number.isSafeInteger(trials) || trials < 1) {
-    throw new RangeError(`the number of trials must be a positive integer, got ${trials}`)
-  }
   if (trials === 1) return 0
   // Phi^-1(1 - p) = -Phi^-1(p), and 1 - p would lose the digits of a small p.
   return (EULER - 1) * normalQuantile(1 / trials) - EULER * normalQuantile(1 / (trials * Math.E))

@@ -10,7 +10,7 @@ import {
   type ReplayData,
   replayFigures,
 } from './execution.ts'
-import { type Publication, performanceFigures, sincePublicationFigures } from './performance.ts'
+import { performanceFigures, sincePublicationFigures } from './performance.ts'
 import { riskAdjustedFigures } from './risk-adjusted.ts'
 import type { Series } from './series.ts'
 import {
@@ -34,8 +34,6 @@ type StrategyInput = {
   readonly benchmark?: Series | null
   /** Variants that were tried until this one was found, itself included; null or absent if unknown. */
   readonly trials?: number | null
-  /** Null or absent until a version is compared with the one before. */
-  readonly publication?: Publication | null
   /** Null, the default, where the leverage of a trade is unknown, or there are no bars. */
   readonly costs?: CostData | null
   /** Those of the closed trades; null, the default, as for costs. */
@@ -49,30 +47,27 @@ type StrategyInput = {
 /**
  * All statistics of a strategy, or of a book (without trades), at `k` times its base risk. Names end in the
  * unit: `_pct` percent, `_days`, `_hours`; ratios have none. Each field is described in
- * `core/contract/payloads`.
+ * `core/contract/payloads`. `fund_dd` is for the due diligence of a fund; the file of each group defines its null rules.
  */
-export const strategyFigures = (input: StrategyInput) => ({
-  ...performanceFigures(input.daily, input.weekly, input.k ?? 1),
-  ...tradeFigures(input.trades),
-  fund_dd: fundDueDiligence(input),
-})
-
-/** The `fund_dd` block, for the due diligence of a fund. The file of each group defines its null rules. */
-export function fundDueDiligence(input: StrategyInput) {
+export function strategyFigures(input: StrategyInput) {
   const { daily, weekly, trades, open = [], base_risk_pct, benchmark = null, trials = null, k = 1 } = input
   assertPositive(base_risk_pct, 'base_risk_pct, the fraction of equity at risk in a trade,')
   const path = accountPath(daily, weekly, k)
   return {
-    trades: tradeStatistics(trades, daily.values.length, k, base_risk_pct),
-    risk_adjusted: riskAdjustedFigures(path, trials),
-    drawdowns: drawdownFigures(path),
-    monthly: monthlyFigures(path),
-    annual: annualFigures(path, trades),
-    exposure: exposureFigures(daily, trades, open),
-    benchmark: benchmarkFigures(path, benchmark),
-    since_publication: sincePublicationFigures(daily, input.publication ?? null),
-    costs: costFigures(input.costs ?? null, k),
-    excursions: excursionFigures(input.excursions ?? null),
-    replays: replayFigures(input.replays ?? null, daily, base_risk_pct),
+    ...performanceFigures(daily, weekly, k),
+    ...tradeFigures(trades),
+    fund_dd: {
+      trades: tradeStatistics(trades, daily.values.length, k, base_risk_pct),
+      risk_adjusted: riskAdjustedFigures(path, trials),
+      drawdowns: drawdownFigures(path),
+      monthly: monthlyFigures(path),
+      annual: annualFigures(path, trades),
+      exposure: exposureFigures(daily, trades, open),
+      benchmark: benchmarkFigures(path, benchmark),
+      since_publication: sincePublicationFigures(daily, null), // known when a version is compared with the one before
+      costs: costFigures(input.costs ?? null, k),
+      excursions: excursionFigures(input.excursions ?? null),
+      replays: replayFigures(input.replays ?? null, daily, base_risk_pct),
+    },
   }
 }

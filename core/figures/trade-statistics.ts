@@ -26,19 +26,8 @@ export type TradeOutcome = {
 /** A position that is still open at the end of the series. */
 export type OpenTrade = Pick<TradeOutcome, 'side' | 'entry_time'>
 
-/**
- * The account returns of trades in the order given. Throws, naming the first such trade, if one is not a
- * finite number: an outcome that is unknown is no win and no loss, so such a ledger has no trade statistics.
- */
-function accountReturns(trades: readonly TradeOutcome[]): number[] {
-  return trades.map(({ account_return, entry_time }, i) => {
-    if (Number.isFinite(account_return)) return account_return
-    throw new RangeError(
-      `the account_return of trade ${i}, entered at ${new Date(entry_time).toISOString()}, must be a finite number, ` +
-        `got ${account_return}; give the ledger account returns, or the leverage to make them from`,
-    )
-  })
-}
+const accountReturns = (trades: readonly TradeOutcome[]): number[] =>
+  trades.map(({ account_return }) => account_return)
 
 /** A statistic of trades; undefined without any (`no_trades`). */
 const ofTrades = <T>(values: T[], statistic: (values: T[]) => Figure): Figure =>

@@ -1,28 +1,23 @@
-import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
+import { barHolding, describeInstant, endOfBars, lastAtOrBefore } from './bars.ts'
 import { FUNDING_JITTER_MS, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
-import { endOf, findOverlaps } from './ledger.ts'
+import { endOf } from './ledger.ts'
+import type { LedgerInput } from './marks.ts'
 import type { Deviation } from './measures.ts'
 import { chargesOf, fundingOf, returnPerNotional } from './resolve-trade.ts'
-import { type Costs, signOf, type Trade } from './trade.ts'
+import { signOf, type Trade } from './trade.ts'
 
-type AuditInput = {
-  readonly trades: readonly Trade[]
-  readonly bars: Bars
-  /** Null: the instrument has no funding. */
-  readonly funding: Funding | null
-  readonly costs: Costs
+type AuditInput = Pick<LedgerInput, 'trades' | 'bars' | 'funding' | 'costs'> & {
   /**
    * Largest difference between a result and its recomputation: a fraction of account equity at entry, and of notional
    * if that is less. The published return is that of notional, so that it differs by no more than this either.
    */
   readonly resultTolerance: number
-  readonly allowOverlap?: boolean
 }
 
 export type AuditProblem = {
   /** The trade's index in the ledger. */
   readonly index: number
-  readonly problem: keyof typeof CHECKS | 'overlap'
+  readonly problem: keyof typeof CHECKS
   /** A whole sentence that names the trade. */
   readonly message: string
 }
@@ -48,21 +43,18 @@ const RESULT_DUST = 1e-9
  * - funding that the ledger states is that of the payments, or small where they are unknown (`describeFundingFault`);
  * - a result that is given with its leverage follows from prices, commission and funding, or what the ledger states of
  *   them, within the tolerance, and may be lower by the declared slippage of both fills. The tolerance makes no gain of a
- *   loss, and no loss of a gain. A trade with a position where funding payments are missing is not recomputed;
- * - there is one position at a time, unless overlaps are allowed.
+ *   loss, and no loss of a gain. A trade with a position where funding payments are missing is not recomputed.
  *
- * O(trades log trades + bars with a position).
+ * That there is one position at a time, the reader of the ledger has checked. O(trades log bars + bars with a position).
  */
 export function auditLedger(input: AuditInput): AuditProblem[] {
   const audit = prepare(input)
-  const problems: AuditProblem[] = []
-  input.trades.forEach((trade, index) => {
-    for (const [problem, check] of CHECK_LIST) {
+  return input.trades.flatMap((trade, index) =>
+    CHECK_LIST.flatMap(([problem, check]) => {
       const what = check(trade, audit)
-      if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
-    }
-  })
-  return problems.concat(auditOverlaps(input)).sort((a, b) => a.index - b.index)
+      return what === null ? [] : { index, problem, message: `trade ${index} ${what}` }
+    }),
+  )
 }
 
 type Check = (trade: Trade, audit: Audit) => string | null
@@ -98,16 +90,6 @@ type Audit = ReturnType<typeof prepare>
  */
 export const isRecomputable = ({ leverage, exit_time, exit_reason, account_return }: Trade): boolean =>
   leverage !== null && (exit_time === null || exit_reason === 'liquidation' || account_return !== null)
-
-function auditOverlaps({ trades, allowOverlap }: AuditInput): AuditProblem[] {
-  if (allowOverlap === true) return []
-  return findOverlaps(trades).map(({ index, other }) => {
-    const { exit_time } = trades[other]!
-    const until = exit_time === null ? 'the end' : describeInstant(exit_time)
-    const what = `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
-    return { index, problem: 'overlap', message: `trade ${index} ${what}` }
-  })
-}
 
 // `direction` is +1 for a buy and -1 for a sale: slippage can put a buy that much above its bar.
 function describeFillFault(

@@ -30,6 +30,16 @@ export const barAt = (bars: Bars, i: number): Bar => ({
   v: bars.v[i]!,
 })
 
+/**
+ * Why a bar cannot be one of this timeframe, as the end of a sentence, or null: it must open on the grid, and its prices be `0 < l <=
+ * min(o, c) <= max(o, c) <= h`, all finite.
+ */
+export function describeBarFault({ t, o, h, l, c }: Bar, timeframeMs: number): string | null {
+  if (t % timeframeMs !== 0) return `must open on a multiple of ${timeframeMs} ms`
+  if (l > 0 && l <= o && l <= c && o <= h && c <= h && h < Number.POSITIVE_INFINITY) return null
+  return `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}`
+}
+
 export const toBars = (timeframeMs: number, make: (name: keyof Bar) => Float64Array): Bars => ({
   timeframeMs,
   t: make('t'),

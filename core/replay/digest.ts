@@ -21,7 +21,4 @@ export function digestText(text: string): string {
   return hex(high) + hex(low)
 }
 
-/** The digest of a plain JSON value, in the order of its keys. */
-export const digestJson = (value: unknown): string => digestText(JSON.stringify(value))
-
 const hex = (word: number): string => word.toString(16).padStart(8, '0')

@@ -1,12 +1,12 @@
 import { DAY_MS } from '#core/calendar.ts'
 import type { Funding } from './bars.ts'
 import type { StepEvent } from './events.ts'
-import { describePlainJsonFault, type EngineState } from './state.ts'
+import type { EngineState } from './state.ts'
 import { type Bar, MODULE_VERSION, type Strategy } from './strategy.ts'
 import { type Costs, commissionRate, slippagePrice } from './trade.ts'
 
-type EngineInput<State> = {
-  readonly strategy: Strategy<State>
+type EngineInput = {
+  readonly strategy: Strategy
   readonly costs: Costs
   /** Null: the instrument has no funding. */
   readonly funding: Funding | null
@@ -15,7 +15,7 @@ type EngineInput<State> = {
 }
 
 /** The constants of all steps: the rules and the costs. Made by `createEngine`. */
-export type Engine<State> = EngineInput<State> & {
+export type Engine = EngineInput & {
   /** Commission of one side, a fraction of notional. */
   readonly feeRate: number
   /** Slippage of one fill, quote currency. */
@@ -25,16 +25,16 @@ export type Engine<State> = EngineInput<State> & {
 }
 
 /** The step over one bar: the argument of every part of it. */
-export type Turn<State> = {
-  readonly engine: Engine<State>
-  readonly state: EngineState<State>
+export type Turn = {
+  readonly engine: Engine
+  readonly state: EngineState
   readonly bar: Bar
   /** Its events so far, in order. */
   readonly events: StepEvent[]
 }
 
-/** An engine for one strategy. Throws if its parameters are invalid. */
-export function createEngine<State>(input: EngineInput<State>): Engine<State> {
+/** An engine for one strategy. Throws if what its module alone declares is invalid; the rest is that of the catalogue. */
+export function createEngine(input: EngineInput): Engine {
   assertStrategy(`strategy ${input.strategy.id}`, input.strategy)
   return {
     ...input,
@@ -44,45 +44,32 @@ export function createEngine<State>(input: EngineInput<State>): Engine<State> {
   }
 }
 
-/** The state before the first bar. Throws if `init()` returns a value that JSON cannot represent. */
-export function initialState<State>({ strategy }: Engine<State>): EngineState<State> {
-  const own = strategy.init()
-  const fault = describePlainJsonFault(own)
-  if (fault !== null) {
-    throw new Error(
-      `strategy ${strategy.id}: the state that init() returns must survive JSON, because it is a ` +
-        `checkpoint; ${fault}: use plain objects, arrays, strings, booleans, null and finite numbers`,
-    )
-  }
-  return {
-    bars: 0,
-    last_t: 0,
-    last_close: 0,
-    prior_close: 0,
-    cash: 1,
-    equity: 1,
-    unit: 1,
-    open: null,
-    exit_order: null,
-    entry_order: null,
-    dead: false,
-    trades_closed: 0,
-    entries_refused: 0,
-    decisions_ignored: 0,
-    strategy: own,
-  }
-}
+/** The state before the first bar. */
+export const initialState = ({ strategy }: Engine): EngineState => ({
+  bars: 0,
+  last_t: 0,
+  last_close: 0,
+  prior_close: 0,
+  cash: 1,
+  equity: 1,
+  unit: 1,
+  open: null,
+  exit_order: null,
+  entry_order: null,
+  dead: false,
+  trades_closed: 0,
+  entries_refused: 0,
+  decisions_ignored: 0,
+  strategy: strategy.init(),
+})
 
-function assertStrategy(subject: string, strategy: Strategy<unknown>): void {
-  const { baseRisk, warmupBars, memoryBars, timeframeMs } = strategy
+function assertStrategy(subject: string, strategy: Strategy): void {
+  const { warmupBars, memoryBars, timeframeMs } = strategy
   const version: unknown = strategy.version
   if (typeof version !== 'string' || !MODULE_VERSION.test(version)) {
     throw new Error(
       `${subject}: version must be a text of 1 to 32 letters, digits or . _ + - such as '1.2', and it is not: correct the module`,
     )
-  }
-  if (!(baseRisk > 0 && baseRisk < 1)) {
-    throw new Error(`${subject}: baseRisk must lie between 0 and 1, it is ${baseRisk}: write 0.02 for 2 %`)
   }
   const assertWhole = (name: string, value: number, least: number, which: string): void => {
     if (Number.isInteger(value) && value >= least) return
@@ -91,7 +78,6 @@ function assertStrategy(subject: string, strategy: Strategy<unknown>): void {
   assertWhole('warmupBars', warmupBars, 0, 'from 0 up')
   if (memoryBars !== undefined)
     assertWhole('memoryBars', memoryBars, warmupBars, `from warmupBars (${warmupBars}) up`)
-  assertWhole('timeframeMs', timeframeMs, 1, 'of milliseconds')
   const most = Math.floor((MOST_MEMORY_DAYS * DAY_MS) / timeframeMs)
   const memory = memoryBarsOf(strategy)
   if (memory > most) {

@@ -7,11 +7,9 @@ import type { Trade } from './trade.ts'
  * cap is `refused`; a decision for the position already held is `ignored`.
  */
 export type StepEvent =
-  | ({ readonly kind: 'opened' } & EntryTerms)
-  | { readonly kind: 'closed'; readonly t: number; readonly trade: Trade }
-  | ({ readonly kind: 'ordered' } & EntryTerms)
+  | ({ readonly kind: 'opened' | 'ordered' | 'refused' } & EntryTerms)
   | ({ readonly kind: 'ordered' } & ExitTerms)
-  | ({ readonly kind: 'refused' } & EntryTerms)
+  | { readonly kind: 'closed'; readonly t: number; readonly trade: Trade }
   | { readonly kind: 'ignored'; readonly t: number; readonly act: Side | 'flat' }
 
 /**

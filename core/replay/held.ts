@@ -1,4 +1,4 @@
-import { digestJson } from './digest.ts'
+import { digestText } from './digest.ts'
 import type { StepEvent } from './events.ts'
 import type { EngineState } from './state.ts'
 import type { Bar, Side } from './strategy.ts'
@@ -14,7 +14,7 @@ export type StepReport = {
 }
 
 /** The position after the orders of a state are filled, or null. */
-export function heldAfter({ open, exit_order, entry_order }: EngineState<unknown>): Held | null {
+export function heldAfter({ open, exit_order, entry_order }: EngineState): Held | null {
   if (entry_order !== null) return { side: entry_order.side, stop: entry_order.stop }
   if (exit_order !== null || open === null) return null
   return { side: open.position.side, stop: open.position.stop }
@@ -24,14 +24,9 @@ export function heldAfter({ open, exit_order, entry_order }: EngineState<unknown
  * The digest of everything in a state that a signal can depend on. Money is left out (cash, quantities,
  * leverage): it depends on funding as well, which is published after the bars, and no signal depends on it.
  */
-export const decisionHash = (state: EngineState<unknown>): string =>
-  digestJson({
-    bars: state.bars,
-    last_t: state.last_t,
-    last_close: state.last_close,
-    position: state.open?.position ?? null,
-    exit_order: state.exit_order,
-    held: heldAfter(state),
-    dead: state.dead,
-    strategy: state.strategy,
-  })
+export function decisionHash(state: EngineState): string {
+  const { bars, last_t, last_close, open, exit_order, dead, strategy } = state
+  const position = open?.position ?? null
+  const held = heldAfter(state)
+  return digestText(JSON.stringify({ bars, last_t, last_close, position, exit_order, held, dead, strategy }))
+}

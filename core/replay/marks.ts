@@ -1,7 +1,7 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
-import { type Bars, describeInstant, endOfBars, type Funding, isLastOfDay } from './bars.ts'
-import { createDailyCloses, type DailyCloses, inceptionOf, toDailyMarks } from './daily.ts'
+import { type Bars, endOfBars, type Funding, isLastOfDay } from './bars.ts'
+import { createDailyGrowth, type DailyGrowth, inceptionOf, toDailyMarks } from './daily.ts'
 import { byEntry, cutTrade, endOf } from './ledger.ts'
 import { chargesOf, paidUpTo, type ResolvedTrade, resolveTrade, type TradeTerms } from './resolve-trade.ts'
 import { type Costs, signOf, type Trade } from './trade.ts'
@@ -12,11 +12,12 @@ export type LedgerInput = {
   readonly trades: readonly Trade[]
   /** They must end with a complete day. Trades that exit later are open; later entries are dropped. */
   readonly bars: Bars
+  /** Null: the instrument has no funding. */
   readonly funding: Funding | null
   readonly costs: Costs
   readonly baseRisk: number
-  /** The first day of the series. Default: the first day that the bars cover from midnight. */
-  readonly from?: EpochDay
+  /** The first day of the series. Default, and if null: the first day that the bars cover from midnight. */
+  readonly from?: EpochDay | null
 }
 
 export type LedgerMarks = ReturnType<typeof markLedger>
@@ -38,8 +39,8 @@ export type LedgerMarks = ReturnType<typeof markLedger>
  * equity is 0 or below at any bar's close (or nothing is left for an entry), the account is ruined as in the
  * engine: open trades are liquidated, equity stays 0, later returns are 0, later trades are dropped.
  *
- * Throws on trades before the first bar, and on those of which nothing gives the size; the reader of ledgers has checked the
- * rest. O(bars + trades log trades).
+ * Throws on trades of which nothing gives the size; the reader of ledgers and the audit have checked the rest. O(bars +
+ * trades log trades).
  */
 export function markLedger(input: LedgerInput) {
   const { bars } = input
@@ -47,20 +48,16 @@ export function markLedger(input: LedgerInput) {
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
   const account = openAccount(ledger, terms)
-  const closes = createDailyCloses(bars)
-  const ruinedOn = markBars(account, bars, closes)
+  const days = createDailyGrowth(bars)
+  const ruinedOn = markBars(account, bars, days)
   return {
-    ...toDailyMarks(closes, from),
+    ...toDailyMarks(days, from),
     /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
     trades: account.taken,
     ruined_on: ruinedOn,
     /** They would have entered after the ruin, and are not in `trades`. */
     trades_after_ruin: ruinedOn === null ? 0 : ledger.length - account.taken.length,
   }
-}
-
-function refuse(id: string, index: number, why: string): never {
-  throw new Error(`strategy ${id}: trade ${index} of the ledger ${why}`)
 }
 
 const toTerms = ({ bars, funding, costs, baseRisk }: LedgerInput): TradeTerms => ({
@@ -74,23 +71,19 @@ function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): Re
   for (const i of byEntry(trades)) {
     const trade = cutTrade(trades[i]!, endOfBars(bars))
     if (trade === null) break // in order of entry: none of the rest has entered either
-    if (trade.entry_time < bars.t[0]!) {
-      const [entry, first] = [trade.entry_time, bars.t[0]!].map(describeInstant)
-      refuse(id, i, `enters at ${entry}, before the first bar at ${first}: provide the bars since its entry`)
-    }
     const resolved = resolveTrade(trade, terms)
-    ledger.push(typeof resolved === 'string' ? refuse(id, i, resolved) : resolved)
+    if (typeof resolved === 'string') throw new Error(`strategy ${id}: trade ${i} of the ledger ${resolved}`)
+    ledger.push(resolved)
   }
   return ledger
 }
 
 // Fills the days, and returns the day of the ruin.
-function markBars(account: Account, bars: Bars, { first, equity: equities, growth }: DailyCloses) {
+function markBars(account: Account, bars: Bars, { first, growth }: DailyGrowth) {
   let ruinedOn: EpochDay | null = null
   for (let i = 0; i < bars.t.length; i++) {
     const day = toEpochDay(bars.t[i]!)
     const equity = ruinedOn === null ? Math.max(closeBar(account, bars, i, day), 0) : 0
-    equities[day - first] = account.unit * equity
     if (isLastOfDay(bars, i, day)) growth[day - first] = closeDay(account, equity)
     if (ruinedOn === null && equity === 0) {
       ruin(account, bars.c[i]!, bars.t[i]!)

@@ -1,7 +1,6 @@
 import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
 import { type Bars, barAt, type Funding } from './bars.ts'
-import { createDailyCloses, type DailyCloses, type DailyMarks, inceptionOf, toDailyMarks } from './daily.ts'
-import { digestJson } from './digest.ts'
+import { createDailyGrowth, type DailyGrowth, type DailyMarks, inceptionOf, toDailyMarks } from './daily.ts'
 import { createEngine, type Engine, initialState } from './engine.ts'
 import type { StepEvent } from './events.ts'
 import { openTrade } from './ledger.ts'
@@ -10,8 +9,8 @@ import { step } from './step.ts'
 import type { Strategy } from './strategy.ts'
 import type { Costs, Trade } from './trade.ts'
 
-export type ReplayInput<State> = {
-  readonly strategy: Strategy<State>
+export type ReplayInput = {
+  readonly strategy: Strategy
   /** They must end with a complete day: the last day is marked at the last bar in any case. */
   readonly bars: Bars
   readonly funding: Funding | null
@@ -23,12 +22,10 @@ export type ReplayInput<State> = {
   readonly onEvent?: (event: StepEvent) => void
 }
 
-export type Replay<State> = DailyMarks & {
+export type Replay = DailyMarks & {
   /** In order of entry; an open one is last, without an exit. */
   readonly trades: Trade[]
-  readonly state: EngineState<State>
-  /** The digest of the final state: the same for the nightly replay and the live runner at the same bar. */
-  readonly state_hash: string
+  readonly state: EngineState
 }
 
 /** Often enough for a watchdog of seconds and cheap: some milliseconds of work are between two calls. */
@@ -39,29 +36,20 @@ export const PROGRESS_BARS = 4096
  *
  * The strategy sees every bar from the first on, so its indicators are warm at the inception and do not
  * depend on it. Orders begin with the decision at the midnight that opens the inception day: the account is
- * flat and its equity is 1 until then. Throws on invalid bars, costs, funding or decisions. O(bars + funding
+ * flat and its equity is 1 until then. Throws on invalid bars and decisions. O(bars + funding
  * events), some 0.2 us a bar beside the strategy's own work.
  */
-export function replay<State>(input: ReplayInput<State>): Replay<State> {
+export function replay(input: ReplayInput): Replay {
   const { engine, state, from } = startReplay(input)
-  const closes = createDailyCloses(input.bars)
-  const trades = stepAll(input, engine, state, closes)
+  const days = createDailyGrowth(input.bars)
+  const trades = stepAll(input, engine, state, days)
   if (state.open !== null) trades.push(openTrade(state.open))
-  return { trades, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
+  return { trades, ...toDailyMarks(days, from), state }
 }
 
-/**
- * The engine and the state with which a replay begins, for callers that step. Throws as `replay` does.
- */
-export function startReplay<State>({ strategy, bars, funding, costs, ...input }: ReplayInput<State>) {
-  const subject = `strategy ${strategy.id}`
-  if (strategy.timeframeMs !== bars.timeframeMs) {
-    throw new Error(
-      `${subject}: the module expects bars of ${strategy.timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
-        'set the timeframe of the module in the catalogue',
-    )
-  }
-  const from = inceptionOf(subject, bars, input.from)
+/** The engine and the state with which a replay begins, for callers that step. Throws as `replay` does. */
+export function startReplay({ strategy, bars, funding, costs, ...input }: ReplayInput) {
+  const from = inceptionOf(`strategy ${strategy.id}`, bars, input.from)
   const engine = createEngine({ strategy, costs, funding, ordersFromMs: from * DAY_MS })
   return { engine, state: initialState(engine), from }
 }
@@ -70,11 +58,11 @@ export function startReplay<State>({ strategy, bars, funding, costs, ...input }:
  * Fills the days and returns the closed trades. The growth of a day is made of the values of its trades alone, so a
  * correction of older bars that changes none of them leaves it as it is, to the last bit.
  */
-function stepAll<State>(
-  { bars, onEvent, onProgress }: ReplayInput<State>,
-  engine: Engine<State>,
-  state: EngineState<State>,
-  { first, equity, growth }: DailyCloses,
+function stepAll(
+  { bars, onEvent, onProgress }: ReplayInput,
+  engine: Engine,
+  state: EngineState,
+  { first, growth }: DailyGrowth,
 ): Trade[] {
   const trades: Trade[] = []
   const count = bars.t.length
@@ -90,7 +78,6 @@ function stepAll<State>(
       }
       onEvent?.(event)
     }
-    equity[day] = state.unit * state.equity
     growth[day] = opening === 0 ? 1 : grown * (state.equity / opening)
     if ((i + 1) % PROGRESS_BARS === 0) onProgress?.(i + 1)
   }

@@ -6,7 +6,7 @@ import type { Position, Side } from './strategy.ts'
  * checkpoint. The account starts with an equity of 1 and begins a new unit of 1 with each closed position, so a
  * quantity is base asset per unit.
  */
-export type EngineState<State> = {
+export type EngineState = {
   /** Bars seen. Before the first, the times and closes below are 0 and unused. */
   bars: number
   /** The open of the last bar, its close, and the close of the bar before it. */
@@ -31,7 +31,8 @@ export type EngineState<State> = {
   trades_closed: number
   entries_refused: number
   decisions_ignored: number
-  strategy: State
+  /** What the module's `init` and `onBar` make of it. */
+  strategy: unknown
 }
 
 export type OpenPosition = {

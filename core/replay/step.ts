@@ -1,4 +1,4 @@
-import { describeInstant, type Funding, lastAtOrBefore } from './bars.ts'
+import { describeBarFault, describeInstant, type Funding, lastAtOrBefore } from './bars.ts'
 import type { Engine, Turn } from './engine.ts'
 import type { StepEvent } from './events.ts'
 import { openTrade } from './ledger.ts'
@@ -17,12 +17,8 @@ import { type ExitReason, signOf, type Trade } from './trade.ts'
  * the account stays at 0, and the strategy is not called again. Throws on an impossible bar or an invalid
  * decision.
  */
-export function step<State>(
-  engine: Engine<State>,
-  state: EngineState<State>,
-  bar: Bar,
-): readonly StepEvent[] {
-  const turn: Turn<State> = { engine, state, bar, events: [] }
+export function step(engine: Engine, state: EngineState, bar: Bar): readonly StepEvent[] {
+  const turn: Turn = { engine, state, bar, events: [] }
   checkBar(turn)
   if (!state.dead) {
     chargeFunding(turn)
@@ -39,32 +35,17 @@ export function step<State>(
 }
 
 /**
- * Step 0: throws unless the bar is later than the last one, on the grid of the timeframe, and possible: `0 <
- * l <= min(o, c) <= max(o, c) <= h`, all finite. A bad bar stops the run, because skipping it would change
- * every later decision. A gap, a time without bars, is allowed.
+ * Step 0: throws unless the bar is later than the last one, on the grid of the timeframe, and possible. A bad bar stops
+ * the run, because skipping it would change every later decision. A gap, a time without bars, is allowed.
  */
-function checkBar<State>(turn: Turn<State>): void {
-  const { engine, state, bar } = turn
-  const { t, o, h, l, c } = bar
-  if (state.bars > 0 && !(t > state.last_t)) {
-    refuse(turn, `must be later than the last bar, ${describeInstant(state.last_t)}: sort the bars`)
-  }
-  if (t % engine.strategy.timeframeMs !== 0) {
-    refuse(
-      turn,
-      `must open on a multiple of the timeframe, ${engine.strategy.timeframeMs} ms: correct the bars`,
-    )
-  }
-  if (!(l > 0 && l <= o && l <= c && o <= h && c <= h && h < Number.POSITIVE_INFINITY)) {
-    refuse(
-      turn,
-      `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}: correct the bars`,
-    )
-  }
-}
-
-function refuse<State>({ engine, bar }: Turn<State>, why: string): never {
-  throw new Error(`strategy ${engine.strategy.id}: the bar at ${describeInstant(bar.t)} ${why}`)
+function checkBar({ engine, state, bar }: Turn): void {
+  const { id, timeframeMs } = engine.strategy
+  const isLater = state.bars === 0 || bar.t > state.last_t
+  const fault = isLater
+    ? describeBarFault(bar, timeframeMs)
+    : `must be later than the last bar, ${describeInstant(state.last_t)}`
+  if (fault === null) return
+  throw new Error(`strategy ${id}: the bar at ${describeInstant(bar.t)} ${fault}: correct the bars`)
 }
 
 /**
@@ -75,7 +56,7 @@ function refuse<State>({ engine, bar }: Turn<State>, why: string): never {
  * The charge is quantity x the last close known at T x rate, paid by a long where the rate is positive. For
  * an event inside the last bar (off the grid) that is the close before it: at T the bar had not closed yet.
  */
-function chargeFunding<State>({ engine, state, bar }: Turn<State>): void {
+function chargeFunding({ engine, state, bar }: Turn): void {
   const { funding } = engine
   if (funding === null || state.open === null) return
   const signedQty = signOf(state.open.position.side) * state.open.qty
@@ -90,7 +71,7 @@ function chargeFunding<State>({ engine, state, bar }: Turn<State>): void {
 
 // Bars are in order, so the next event is usually at the cursor. If the state is another (a checkpoint, a
 // second replay with the same engine), the cursor may be too far ahead; then a binary search finds the event.
-function firstAfter<State>(engine: Engine<State>, { t }: Funding, ms: number): number {
+function firstAfter(engine: Engine, { t }: Funding, ms: number): number {
   let i = engine.fundingCursor
   if (i > 0 && t[i - 1]! > ms) i = lastAtOrBefore(t, ms) + 1
   while (i < t.length && t[i]! <= ms) i++
@@ -98,7 +79,7 @@ function firstAfter<State>(engine: Engine<State>, { t }: Funding, ms: number): n
 }
 
 /** Step 2: the orders of the last close fill at this bar's open, the exit before the entry. */
-function fillOrders<State>(turn: Turn<State>): void {
+function fillOrders(turn: Turn): void {
   const { state, bar } = turn
   const { open, exit_order } = state
   state.exit_order = null
@@ -112,7 +93,7 @@ function fillOrders<State>(turn: Turn<State>): void {
  * Step 3: the protective stop, on the entry bar too. A bar that opens at or beyond the stop fills at the
  * open, one that only touches it fills at the stop.
  */
-function fillStop<State>(turn: Turn<State>): void {
+function fillStop(turn: Turn): void {
   const { open } = turn.state
   if (open === null) return
   const price = stopPrice(open.position, turn.bar)
@@ -120,7 +101,7 @@ function fillStop<State>(turn: Turn<State>): void {
 }
 
 /** Step 4: equity at the close. At 0 or below the position is liquidated there. */
-function markClose<State>(turn: Turn<State>): void {
+function markClose(turn: Turn): void {
   const { state, bar } = turn
   const { open } = state
   state.equity = state.cash
@@ -136,7 +117,7 @@ function stopPrice({ side, stop }: Position, bar: Bar): number | null {
   return touched ? stop : null
 }
 
-function openPosition<State>(turn: Turn<State>, { side, stop, qty }: EntryOrder): void {
+function openPosition(turn: Turn, { side, stop, qty }: EntryOrder): void {
   const { engine, state, bar, events } = turn
   const price = slipped(turn, bar.o, signOf(side))
   const leverage = (qty * price) / state.cash
@@ -150,12 +131,7 @@ function openPosition<State>(turn: Turn<State>, { side, stop, qty }: EntryOrder)
 
 // Without a position, cash is the whole equity. If nothing is left, the account is liquidated, whatever the
 // reason of the exit: it cannot lose more than it has.
-function closePosition<State>(
-  turn: Turn<State>,
-  open: OpenPosition,
-  marketPrice: number,
-  reason: ExitReason,
-): void {
+function closePosition(turn: Turn, open: OpenPosition, marketPrice: number, reason: ExitReason): void {
   const { engine, state, bar, events } = turn
   const sign = signOf(open.position.side)
   const price = slipped(turn, marketPrice, sign === 1 ? -1 : 1)
@@ -175,7 +151,7 @@ function closePosition<State>(
   if (!ruined) startUnit(state)
 }
 
-function startUnit(state: EngineState<unknown>): void {
+function startUnit(state: EngineState): void {
   const { cash, entry_order } = state
   state.unit *= cash
   state.cash = 1
@@ -183,7 +159,7 @@ function startUnit(state: EngineState<unknown>): void {
 }
 
 // The market price, moved by the slippage against the account: up for a buyer (+1), down for a seller (-1).
-function slipped<State>({ engine, bar }: Turn<State>, marketPrice: number, direction: 1 | -1): number {
+function slipped({ engine, bar }: Turn, marketPrice: number, direction: 1 | -1): number {
   const price = marketPrice + direction * engine.slippage
   if (price > 0) return price
   throw new Error(
@@ -198,7 +174,7 @@ function slipped<State>({ engine, bar }: Turn<State>, marketPrice: number, direc
  * and before `ordersFromMs` are checked but not executed. A decision for the position already held is ignored
  * and counted.
  */
-function decide<State>(turn: Turn<State>): void {
+function decide(turn: Turn): void {
   const { engine, state, bar } = turn
   const { strategy } = engine
   const position = state.open === null ? null : state.open.position
@@ -245,7 +221,7 @@ function describeStopFault(bar: Bar, side: Side, stop: number): string | null {
   return `the stop of a ${side} must be ${expected} the close ${bar.c}, it is ${stop}`
 }
 
-function takeDecision<State>(turn: Turn<State>, decision: Act, position: Position | null): void {
+function takeDecision(turn: Turn, decision: Act, position: Position | null): void {
   const { state, bar, events } = turn
   const held = position === null ? 'flat' : position.side
   if (decision.act === held) {
@@ -264,7 +240,7 @@ function takeDecision<State>(turn: Turn<State>, decision: Act, position: Positio
 // Sized so that a move from this close to the stop costs `baseRisk` of the equity at this close. The cap
 // applies here, at the decision; an entry above it is refused and never reduced, because a smaller one would
 // break the published identity, leverage = risk / stop distance.
-function orderEntry<State>({ engine, state, bar, events }: Turn<State>, side: Side, stop: number): void {
+function orderEntry({ engine, state, bar, events }: Turn, side: Side, stop: number): void {
   const { baseRisk } = engine.strategy
   const distance = signOf(side) * (bar.c - stop)
   const terms = { t: bar.t, act: side, price: bar.c, stop, leverage: (baseRisk * bar.c) / distance }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Redis that loses nothing it has acknowledged, from a folder of its own.
+# Redis that loses nothing it has acknowledged, from a folder of its own, in which it has a socket, too: redis.sock.
 #
 #   redis-server.sh PACKAGES FOLDER PORT [OTHER_PORT]
 #
@@ -107,8 +107,8 @@ histograms=()
 # start PORT: fails if Redis ends or does not answer.
 start() {
   port=$1
-  "$program" - --port "$port" --bind 127.0.0.1 --dir "$folder" --appendonly yes --appendfsync always \
-    --no-appendfsync-on-rewrite no --maxmemory-policy noeviction --save "" --daemonize no --logfile "$folder/redis.log" \
+  "$program" - --port "$port" --bind 127.0.0.1 --dir "$folder" --unixsocket redis.sock --unixsocketperm 600 \
+    --appendonly yes --appendfsync always --no-appendfsync-on-rewrite no --maxmemory-policy noeviction --save "" --daemonize no --logfile "$folder/redis.log" \
     "${histograms[@]}" <<< "requirepass $password" > /dev/null 2>&1 8>&- &
   server=$!
   wait_for "$server" 600 answers

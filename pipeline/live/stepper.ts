@@ -35,7 +35,7 @@ export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOption
         reportFromMs,
         hashDays: reportFromMs < Number.POSITIVE_INFINITY,
       }),
-    async step(own: ModuleTask, before: EngineState<unknown>, bar: Bar) {
+    async step(own: ModuleTask, before: EngineState, bar: Bar) {
       const { version, state, reports } = await advance({
         ...inputOf(own),
         bars: toBars(own.bars.timeframeMs, name => Float64Array.of(bar[name])),

@@ -100,7 +100,7 @@ type Trial = ReturnType<typeof beginTrial>
 const beginTrial = (processes: Processes, task: ModuleTask) => ({
   ...{ id: task.entry.id, processes, task, input: toModuleInput(task) },
   events: [] as StepEvent[],
-  state: null as EngineState<unknown> | null,
+  state: null as EngineState | null,
   /** The bars that were run. */
   done: 0,
   failed: null as Failed | null,

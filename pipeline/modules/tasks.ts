@@ -72,13 +72,13 @@ export function replayAtLevel(
 function replayWith(strategy: Strategy, input: WholeInput, { beat }: Run) {
   const events: StepEvent[] = []
   const onEvent = (event: StepEvent) => void events.push(event)
-  const replayed: Replay<unknown> = replay({ ...input, strategy, onProgress: beat, onEvent })
+  const replayed: Replay = replay({ ...input, strategy, onProgress: beat, onEvent })
   return { replayed, events }
 }
 
 export type StretchInput = WholeInput & {
   /** The state before the first of the bars; null before the first of all. */
-  readonly state: EngineState<unknown> | null
+  readonly state: EngineState | null
   /** The bars that are run; what follows them is there, and is not reached. */
   readonly count: number
   /** Steps with events whose bar opened at this instant or later are reported. */
@@ -101,7 +101,7 @@ export function advance(input: StretchInput, { realm, spare, beat, flush }: Run)
   const engineOf = ({ strategy }: Realm) => createEngine({ ...input, strategy, ordersFromMs: from * DAY_MS })
   let [own, engine] = [realm, engineOf(realm)]
   let rest = spare && { own: spare, engine: engineOf(spare) }
-  let state: EngineState<unknown> =
+  let state: EngineState =
     input.state === null
       ? initialState(engine)
       : { ...input.state, strategy: realm.load(input.state.strategy) }

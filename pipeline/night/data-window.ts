@@ -123,11 +123,13 @@ const barsOfProgram = ({ program }: SoundParts): BarsFile[] =>
 
 /** A book without bars is as old as the newest day that any of its strategies reports. */
 function staleReturns(book: SoundParts, options: WindowOptions): Problem[] {
-  if (barsInUse(book).length > 0 || reportedDays(book).length === 0) return []
-  const newest = lastReportedDay(book)
-  const what = `the newest reported day ends at ${toIsoInstant(endOfDay(newest))}`
-  const files = reportedDays(book).filter(({ last }) => last === newest)
-  return files.flatMap(({ file }) => findStale(file, endOfDay(newest), what, 'returns', options))
+  const reported = barsInUse(book).length > 0 ? [] : reportedDays(book)
+  const newest = Math.max(...reported.map(({ last }) => last))
+  const files = reported.filter(({ last }) => last === newest)
+  return files.flatMap(({ file, last }) => {
+    const end = endOfDay(last)
+    return findStale(file, end, `the newest reported day ends at ${toIsoInstant(end)}`, 'returns', options)
+  })
 }
 
 /** The problem of a file whose data end too long before the end of the as-of day, or before now. */
@@ -175,10 +177,6 @@ function lateSeries({ strategies }: SoundParts, last: EpochDay): Problem[] {
 export const lastDayIn = ({ ended }: Pick<StrategyEntry, 'ended'>, last: EpochDay): EpochDay =>
   Math.min(last, ended?.on ?? last)
 
-/** The bars that had closed by the end of a day: views, not copies. */
-export function cutBars(bars: Bars, last: EpochDay): Bars {
-  const end = (last + 1) * DAY_MS
-  let count = bars.t.length
-  while (count > 0 && bars.t[count - 1]! + bars.timeframeMs > end) count--
-  return sliceBars(bars, 0, count)
-}
+/** The bars that had closed by the end of a day: views, not copies. All of them if the day is not known (NaN). */
+export const cutBars = (bars: Bars, last: EpochDay): Bars =>
+  sliceBars(bars, 0, bars.t.findLastIndex(t => !(t + bars.timeframeMs > endOfDay(last))) + 1)

@@ -14,7 +14,7 @@ import {
   unfundedSpanOf,
   unfundedSpans,
 } from '#core/replay/funding-coverage.ts'
-import { cutTrade } from '#core/replay/ledger.ts'
+import { cutTrade, endOf } from '#core/replay/ledger.ts'
 import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
 import { type Deviation, describeBias } from '#core/replay/measures.ts'
 import type { Replay } from '#core/replay/replay.ts'
@@ -101,7 +101,7 @@ function moduleHistory(task: BarsTask, run: ModuleRun): History | Refused {
   // The second computation, of ledger, closes and funding alone.
   const input = ledgerInput(task, replayed.trades)
   const marked = markLedger({ ...input, from: replayed.daily.first })
-  const own = auditLedger({ ...input, resultTolerance: 0, allowOverlap: false })
+  const own = auditLedger({ ...input, resultTolerance: 0 })
   const problems = [
     ...own.map(({ message }) => `the engine's own ledger: ${message}`),
     ...disagreement(replayed, marked),
@@ -133,10 +133,9 @@ export const ledgerInput = <Row extends Trade>(
   ...{ id: entry.id, trades, bars, funding, costs: entry },
   baseRisk: entry.base_risk_pct,
   resultTolerance: toleranceOf(entry),
-  allowOverlap: entry.allow_overlap,
 })
 
-function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] {
+function disagreement(replayed: Replay, marked: LedgerMarks): string[] {
   const { agree, worst_day, worst_difference } = compareMarks(replayed.daily, marked.daily)
   if (agree) return []
   const day = worst_day === null ? 'no day' : toIsoDate(worst_day)
@@ -155,7 +154,7 @@ const MAX_UNFUNDED_SHARE = 0.01
 
 const moduleNotices = (
   { id, instrument }: StrategyEntry,
-  { dead, entries_refused, decisions_ignored }: Replay<unknown>['state'],
+  { dead, entries_refused, decisions_ignored }: Replay['state'],
   unfunded: number,
 ): string[] =>
   noticesOf(
@@ -178,10 +177,7 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): History | Refused {
   const { entry } = task
   const problems = ledgerProblems(task, ledger)
   if (problems.length > 0) return { kind: 'refused', problems }
-  const marks = markLedger({
-    ...ledgerInput(task, ledger.trades),
-    ...(entry.inception === null ? {} : { from: entry.inception }),
-  })
+  const marks = markLedger({ ...ledgerInput(task, ledger.trades), from: entry.inception })
   const inceptionMs = marks.daily.first * DAY_MS
   const isPublic = ({ exit_time }: Trade): boolean => exit_time === null || exit_time >= inceptionMs
   const claims = ledger.trades.filter(trade => !isRecomputable(trade)).length
@@ -263,15 +259,16 @@ const placeOf = ({ from, to }: FundingGap): string =>
     : `before its first payments, up to ${toIsoInstant(to)}`
 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
-function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): History | Refused {
+function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): History {
   const { entry } = task
   const daily = sliceSeries(reported, entry.inception, task.lastDay)
-  const { trades, problems } = resolveAll(task, ledger, daily)
-  if (problems.length > 0) return { kind: 'refused', problems }
+  // Without bars there is no funding; it is in the account returns.
+  const terms = termsOf(entry, { t: new Float64Array(0), paid: new Float64Array(0) })
+  const trades = ledger === null ? [] : resolveReported(task, ledger, terms, daily)
   return {
     ...NOTHING,
     deviations: [],
-    differing: ledger && compareReported(daily, trades, termsOf(entry, NO_FUNDING), toleranceOf(entry)),
+    differing: ledger && compareReported(daily, trades, terms, toleranceOf(entry)),
     daily,
     daysWithoutBars: [],
     trades,
@@ -289,20 +286,12 @@ function reportNotices({ entry, lastDay: last }: HistoryTask, daily: Series): st
   return [`${entry.id}: its reported returns end on ${toIsoDate(end)}, ${days} days before the window`]
 }
 
-const NO_FUNDING = { t: new Float64Array(0), paid: new Float64Array(0) }
-
-/** The trades of the window; one that exits after it is open. Without bars there is no funding; it is in the account returns. */
-function resolveAll({ entry, lastDay: last }: HistoryTask, ledger: Ledger | null, daily: Series) {
-  const terms = termsOf(entry, NO_FUNDING)
-  const [fromMs, endMs] = [daily.first * DAY_MS, (last + 1) * DAY_MS]
-  const trades: ResolvedTrade[] = []
-  const problems: Problem[] = []
-  ledger?.trades.forEach((trade, i) => {
-    const known = cutTrade(trade, endMs)
-    if (known === null || (known.exit_time !== null && known.exit_time < fromMs)) return
+/** The trades of the window; one that exits after it is open. The reader has checked that each closed one has its account return. */
+const resolveReported = (task: HistoryTask, { trades }: Ledger, terms: TradeTerms, { first }: Series) =>
+  trades.flatMap(trade => {
+    const known = cutTrade(trade, (task.lastDay + 1) * DAY_MS)
+    if (known === null || endOf(known) < first * DAY_MS) return []
     const resolved = resolveTrade(known, terms)
-    if (typeof resolved !== 'string') trades.push(resolved)
-    else problems.push({ file: ledger.path, row: ledger.rows[i]!, message: `the trade ${resolved}` })
+    if (typeof resolved === 'string') throw new Error(`${task.entry.id}: a trade ${resolved}`)
+    return resolved
   })
-  return { trades, problems }
-}

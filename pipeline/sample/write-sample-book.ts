@@ -68,7 +68,7 @@ export async function writeSampleBook(dir: string, programUrl: string | null = n
   return market
 }
 
-const run = <State>(strategy: Strategy<State>, market: Market, from: EpochDay): Replay<State> =>
+const run = (strategy: Strategy, market: Market, from: EpochDay): Replay =>
   replay({ strategy, ...market, costs: SAMPLE_COSTS, from })
 
 function ledgerText(trades: readonly Trade[], known: readonly ('leverage' | 'stop' | 'account_return')[]) {

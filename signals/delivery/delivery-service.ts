@@ -12,7 +12,7 @@ import {
   readRedisTime,
   type SteadyClock,
 } from '../redis/clock.ts'
-import { askRedis, type ConnectionOptions, connectRedis } from '../redis/connect.ts'
+import { askRedis, connectRedis } from '../redis/connect.ts'
 import { RELAY_LEASE } from '../redis/keys.ts'
 import type { ConnectOptions, StartTimer } from '../send/guarded-connect.ts'
 import type { SendMail } from '../send/mail.ts'
@@ -26,7 +26,6 @@ import { createWatchdog, startWorkers } from './workers.ts'
 export type DeliveryOptions = Pick<DeliveryParts, 'box' | 'random' | 'newToken' | 'onEvent' | 'onError'> &
   Pick<ConnectOptions, 'resolveHost' | 'rules' | 'ca'> & {
     readonly redisUrl: string
-    readonly redisOptions?: ConnectionOptions | undefined
     readonly clock: Pick<DeliveryParts, 'now' | 'elapsed'> & Pick<ConnectOptions, 'startTimer'>
     /** What all times of deliveries are by; default a clock of its own. */
     readonly steady?: SteadyClock
@@ -109,9 +108,9 @@ export async function startDelivery(options: DeliveryOptions) {
 }
 
 /** Connects, and starts by the clock of Redis if that of the machine differs: no schedule and no signature was made by the machine's. */
-async function connect({ redisUrl, redisOptions, clock, onError }: DeliveryOptions, steady: SteadyClock) {
-  const redis = connectRedis(redisUrl, onError, redisOptions)
-  const waiting = connectRedis(redisUrl, onError, { ...redisOptions, commandTimeout: WAITING_TIMEOUT_MS })
+async function connect({ redisUrl, clock, onError }: DeliveryOptions, steady: SteadyClock) {
+  const redis = connectRedis(redisUrl, onError)
+  const waiting = connectRedis(redisUrl, onError, { commandTimeout: WAITING_TIMEOUT_MS })
   try {
     await Promise.all([redis.connect(), waiting.connect()])
     const wasOff = (await readClockDifference(redis, clock.now)) > CLOCK_TOLERANCE_MS

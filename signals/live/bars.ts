@@ -3,7 +3,15 @@ import { mkdir, open, readFile, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { bisector } from 'd3-array'
 import { toIsoInstant } from '#core/calendar.ts'
-import { type Bars, barAt, describeInstant, lastAtOrBefore, toBars, toShared } from '#core/replay/bars.ts'
+import {
+  type Bars,
+  barAt,
+  describeBarFault,
+  describeInstant,
+  lastAtOrBefore,
+  toBars,
+  toShared,
+} from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { ifThere } from '#storage/error-code.ts'
 import { flushFolder } from '#storage/placing.ts'
@@ -168,17 +176,11 @@ const isSameBar = (a: Bar, b: Bar): boolean =>
  * hole that counts as a gap. Throws a FeedError if it is off the grid or impossible.
  */
 export function admitBar(feed: string, known: KnownBars, bar: Bar): 'next' | 'repeated' | 'revised' | 'gap' {
-  const fault = describeFault(bar, known.timeframeMs)
-  if (fault !== null) throw new FeedError(feed, `the bar at ${describeInstant(bar.t)} ${fault}`)
+  const fault = describeBarFault(bar, known.timeframeMs)
+  if (fault !== null) throw new FeedError(feed, `the bar at ${describeInstant(bar.t)} ${fault}: fix the feed`)
   const last = known.last()
   if (last === null || bar.t > last.t) return 'next'
   const there = known.at(bar.t)
   if (there !== null) return isSameBar(there, bar) ? 'repeated' : 'revised'
   return bar.t < known.first()!.t ? 'repeated' : 'gap' // older than the history
-}
-
-function describeFault({ t, o, h, l, c }: Bar, timeframeMs: number): string | null {
-  if (t % timeframeMs !== 0) return `must open on a multiple of ${timeframeMs} ms: fix the feed`
-  if (l > 0 && l <= o && l <= c && o <= h && c <= h && h < Number.POSITIVE_INFINITY) return null
-  return `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}: fix the feed`
 }

@@ -22,7 +22,7 @@ export type Standing = {
   /** Close of its last bar, epoch milliseconds as text. */
   readonly cursor: string
   readonly version: string
-  readonly state: EngineState<unknown>
+  readonly state: EngineState
   readonly announced: Announced
   readonly gaps: readonly Gap[]
 }
@@ -92,7 +92,7 @@ export async function readStanding(redis: Redis, alias: string): Promise<Standin
   const position = parseAnnounced(announced)
   if (!parsed.success || position === undefined) throw damaged(alias, 'is not one that this runner can read')
   // A state with a matching digest was written by `recordFields`.
-  const state = parsed.data.state as unknown as EngineState<unknown>
+  const state = parsed.data.state as unknown as EngineState
   if (decisionHash(state) !== parsed.data.hash) throw damaged(alias, 'is not what was written')
   return { cursor, version: parsed.data.version, state, announced: position, gaps: parseGaps(gaps) }
 }

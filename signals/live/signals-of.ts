@@ -100,7 +100,7 @@ export type Sender = {
   readonly tickSize: number
 }
 
-export type Stepped = { readonly state: EngineState<unknown>; readonly report: StepReport }
+export type Stepped = { readonly state: EngineState; readonly report: StepReport }
 
 /**
  * A strategy as the runner sees it: the engine of the nightly replay behind two functions of a plain JSON state,
@@ -111,8 +111,8 @@ export type LiveStrategy = Sender & {
   /** A strategy is `LIVE` only if the operator orders so too. */
   readonly catalogueMode: Mode
   /** The state after bars that begin with the first one of the history. */
-  readonly replay: (bars: Bars) => Promise<EngineState<unknown>>
-  readonly step: (state: EngineState<unknown>, bar: Bar) => Promise<Stepped>
+  readonly replay: (bars: Bars) => Promise<EngineState>
+  readonly step: (state: EngineState, bar: Bar) => Promise<Stepped>
 }
 
 /** When a bar closes, epoch milliseconds. */

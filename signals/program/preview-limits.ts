@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { type Count, createAddressCounts } from '../address-counts.ts'
@@ -21,7 +22,7 @@ export type Allowance = {
 /** Counts a request of an address. Never rejects: without Redis this process counts. */
 export type PreviewLimits = (name: LimitName, address: string) => Promise<Allowance>
 
-/** The command timeout for the connection of the limits: a preview does not wait longer for Redis. */
+/** A preview does not wait longer for Redis. */
 export const LIMITS_TIMEOUT_MS = 150
 
 /**
@@ -32,6 +33,7 @@ export function createPreviewLimits(
   redis: Redis,
   elapsed: () => number,
   onError: (error: unknown) => void,
+  waitMs: number = LIMITS_TIMEOUT_MS,
 ): PreviewLimits {
   const createCounter = (name: LimitName): ((address: string) => Promise<Count>) => {
     const limiter = new RateLimiterRedis({
@@ -43,7 +45,9 @@ export function createPreviewLimits(
     const countHere = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
     return async address => {
       try {
-        return await limiter.consume(address)
+        const counted = await Promise.race([limiter.consume(address), sleep(waitMs, null, { ref: false })])
+        if (counted !== null) return counted
+        throw new Error(`Redis has not counted a request of the preview within ${waitMs} ms`)
       } catch (error) {
         if (error instanceof RateLimiterRes) return error // thrown above the limit
         onError(error)

@@ -1,7 +1,7 @@
 import { type ChainableCommander, Redis, type RedisOptions } from 'ioredis'
 
 /** Options of a connection; how replies are mapped is fixed. */
-export type ConnectionOptions = Omit<RedisOptions, 'replyMapping'>
+type ConnectionOptions = Omit<RedisOptions, 'replyMapping'>
 
 /** Subscribers are promised one second for everything together. */
 const COMMAND_TIMEOUT_MS = 1_500

@@ -7,6 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
 import { drawdowns, maxDrawdown } from '#core/figures/drawdown.ts'
 import { markLedger } from '#core/replay/marks.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -242,11 +243,14 @@ describe.skipIf(sharedData === null)(`backtesting.py${skip}`, () => {
       entry_time: 6 * entry_time,
       exit_time: exit_time === null ? null : 6 * exit_time,
     }))
-    const { equity } = markLedger({
+    const { daily } = markLedger({
       ...{ id: entry.id, trades, bars: { ...bars, t: bars.t.map(t => 6 * t), timeframeMs: DAY_MS } },
       ...{ funding: null, costs: costsOf(entry), baseRisk: entry.base_risk_pct },
     })
-    return Array.from(equity, (value, i) => [toIsoInstant(bars.t[i]!).slice(0, 19).replace('T', ' '), value])
+    return Array.from(equityCurve(daily.values), (value, i) => [
+      toIsoInstant(bars.t[i]!).slice(0, 19).replace('T', ' '),
+      value,
+    ])
   }
 })
 

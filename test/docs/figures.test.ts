@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ABOUT_REASONS } from '#core/contract/payloads/figure-rule.ts'
 import { splitFigures, UNDEFINED_REASONS } from '#core/figures/figure.ts'
+import { sincePublicationFigures } from '#core/figures/performance.ts'
 import type { Series } from '#core/figures/series.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { constant, figuresOf, trade } from '../core/figures/series.ts'
@@ -173,7 +174,8 @@ function observed(): Map<string, Set<string>> {
         const daily = dailyFrom(first, returns(length))
         for (const trades of LEDGERS) collect(splitFigures(figuresOf(daily, 1, trades)), reasons)
         for (const publication of PUBLISHED) {
-          collect(splitFigures(figuresOf(daily, 1, [], { publication })), reasons)
+          const since_publication = sincePublicationFigures(daily, publication)
+          collect(splitFigures({ fund_dd: { since_publication } }), reasons)
         }
         for (const held of RETURNS) {
           const declared = { benchmark: dailyFrom(first, held(length)), trials: 7 }

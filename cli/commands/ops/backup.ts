@@ -15,7 +15,7 @@ import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { flushFolder } from '#storage/placing.ts'
 import { type Commands, define, flag, option } from '../../options/command.ts'
-import { newEpochOf, openRedis, ownRedisRuns } from '../../outside/redis-url.ts'
+import { newEpochOf, openIfRuns, openRedis } from '../../outside/redis-url.ts'
 import { type Runtime, UsageError } from '../../runtime.ts'
 import { startOwnRedis } from '../../services/own-redis.ts'
 import { type Environment, readEnvironment } from '../../settings/environment.ts'
@@ -87,11 +87,11 @@ export async function withRedis<T>(
   runtime: Runtime,
   act: (redis: Redis) => Promise<T>,
 ): Promise<T> {
-  const folder = environment.DATA_FOLDER
-  const isThere = environment.REDIS_URL !== null || (await ownRedisRuns(folder))
-  const own = isThere ? null : await startOwnRedis(runtime, folder, runtime.terminal.note)
+  const running = await openIfRuns(environment)
+  const { DATA_FOLDER } = environment
+  const own = running === null ? await startOwnRedis(runtime, DATA_FOLDER, runtime.terminal.note) : null
   try {
-    const redis = await openRedis(environment)
+    const redis = running ?? (await openRedis(environment))
     return await act(redis).finally(() => redis.disconnect())
   } finally {
     await own?.stop()

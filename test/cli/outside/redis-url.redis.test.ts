@@ -5,10 +5,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { ForeignPortError, ownConnector } from '#cli/outside/own-connector.ts'
-import { openRedis, ownRedisUrl, passwordsIn, publishRedisUrl } from '#cli/outside/redis-url.ts'
+import { openIfRuns, openRedis, ownRedisUrl, passwordsIn, publishRedisUrl } from '#cli/outside/redis-url.ts'
 import { freePort } from '#cli/services/free-port.ts'
-import { connectRedis } from '#signals/redis/connect.ts'
 import { listenOn } from '../../support/servers/own-port.ts'
 import { ownRedis, type SharedRedis, sharedRedis } from '../../support/servers/use-redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -24,46 +22,32 @@ beforeAll(async () => {
   await mkdir(join(folder, 'redis'))
 })
 
-test('a Redis that works in another folder than ours is not used', async () => {
-  await publishRedisUrl(folder, other.url)
-  await expect(openRedis({ REDIS_URL: null, DATA_FOLDER: folder })).rejects.toThrow(
-    'another program has the port',
-  )
+test('a program that has the port of our Redis while it is away gets no connection', async () => {
+  const connected: unknown[] = []
+  const program = createServer(socket => connected.push(socket))
+  await publishRedisUrl(folder, `redis://:secret@127.0.0.1:${await listenOn(program)}`)
+  await expect(openRedis({ REDIS_URL: null, DATA_FOLDER: folder })).rejects.toThrow('start it, or name it')
+  expect(await openIfRuns({ REDIS_URL: null, DATA_FOLDER: folder })).toBeNull()
+  expect(connected).toEqual([])
   const chosen = await openRedis({ REDIS_URL: other.url, DATA_FOLDER: folder })
   expect(await chosen.ping()).toBe('PONG')
   chosen.disconnect()
 })
 
-test('a program that does not work in the folder of our Redis gets no password', async () => {
-  const received: string[] = []
-  const program = createServer(socket => socket.on('data', data => received.push(String(data))))
-  const port = await listenOn(program)
-  const errors: Error[] = []
-  const connectTo = (own: string) =>
-    connectRedis(`redis://:secret@127.0.0.1:${port}`, error => errors.push(error), {
-      Connector: ownConnector(own),
-      retryStrategy: () => null,
-    })
-  await expect(connectTo(folder).connect()).rejects.toThrow()
-  expect([errors, received]).toEqual([[new ForeignPortError(port)], []])
-  const here = connectTo(process.cwd()) // where this process and its program work
-  here.connect().catch(() => {})
-  await expect.poll(() => received.join('')).toContain('secret')
-  here.disconnect()
-})
-
-test('a connection that was lost is not made again to a Redis that works in another folder', async () => {
-  const data = await temporaryFolder()
+test('our Redis is reached in its folder alone, however long its path is, before and after it has ended', async () => {
+  const data = join(await temporaryFolder(), 'x'.repeat(100))
+  await mkdir(data)
   const own = await ownRedis(join(data, 'redis'))
   await publishRedisUrl(data, own.url)
   const redis = await openRedis({ REDIS_URL: null, DATA_FOLDER: data })
   expect(await redis.ping()).toBe('PONG')
   await publishRedisUrl(data, other.url)
-  const errors: Error[] = [] // the first may be of the old address
-  redis.on('error', error => errors.push(error))
   await own.kill()
-  await expect.poll(() => errors.at(-1)).toEqual(new ForeignPortError(Number(new URL(other.url).port)))
+  await expect.poll(() => redis.status).toBe('reconnecting')
   await expect(redis.ping()).rejects.toThrow()
+  await own.restart()
+  await publishRedisUrl(data, own.url)
+  await expect.poll(() => redis.ping().catch(() => null)).toBe('PONG')
   redis.disconnect()
 })
 

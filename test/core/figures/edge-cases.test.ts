@@ -3,9 +3,9 @@ import { expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import { fundDueDiligence } from '#core/contract/payloads/stats.ts'
 import { splitFigures, type Undefined, undefinedBecause } from '#core/figures/figure.ts'
-import { performanceFigures } from '#core/figures/performance.ts'
+import { performanceFigures, sincePublicationFigures } from '#core/figures/performance.ts'
 import { completeWeeks, type Series } from '#core/figures/series.ts'
-import type { fundDueDiligence as fundFigures } from '#core/figures/strategy-figures.ts'
+import type { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
@@ -17,7 +17,7 @@ const uneven = (length: number): number[] => Array.from({ length }, (_, i) => 0.
 const LOST = { net_return_pct: -100, max_drawdown_pct: -100 }
 
 /** What a series alone does not have. */
-const ABSENT = new Set(['no_trades', 'unknown_leverage', 'no_module'])
+const ABSENT = new Set(['no_trades', 'unknown_leverage', 'no_module', 'not_published'])
 
 /** 2024-01-01 to 2024-03-10; at k = 2, half of it is lost on 2024-02-15 and the rest with it. */
 const returns = [...constant(0.01, 45), -0.5, ...constant(0.01, 24)]
@@ -61,13 +61,13 @@ test('every reason of a series of fewer than two days is too_few_points, except 
   const ofYear = [
     ...['cagr_pct', ...within('risk_adjusted', 'calmar', 'ulcer_performance_index')],
     ...within('benchmark', 'cagr_pct', 'excess_cagr_pct'),
-    ...within('since_publication', 'before/cagr_pct', 'after/cagr_pct'),
+    ...['published/before/cagr_pct', 'published/after/cagr_pct'],
   ]
   const publication = { since: '2030-01-01T00:15:00Z', isNew: false }
   forAll(dailySeries(0, 1), daily => {
-    const { undefined: reasons } = splitFigures(
-      figuresOf(daily, 1, [], { benchmark: daily, trials: 3, publication }),
-    )
+    const published = sincePublicationFigures(daily, publication)
+    const figures = figuresOf(daily, 1, [], { benchmark: daily, trials: 3 })
+    const { undefined: reasons } = splitFigures({ ...figures, published })
     for (const [path, reason] of Object.entries(reasons)) {
       if (ofYear.includes(path)) expect(reason, path).toBe('less_than_one_year')
       else if (!ABSENT.has(reason)) expect(reason, path).toBe('too_few_points')
@@ -179,5 +179,7 @@ test('the description of a trailing return has the number of days that its name 
 })
 
 test('the computed block has the types that the wire describes', () => {
-  expectTypeOf<Split<ReturnType<typeof fundFigures>>>().toExtend<z.infer<typeof fundDueDiligence>>()
+  expectTypeOf<Split<ReturnType<typeof strategyFigures>['fund_dd']>>().toExtend<
+    z.infer<typeof fundDueDiligence>
+  >()
 })

@@ -48,12 +48,6 @@ test('the notional profit factor weighs trades by their published returns, whate
   expect(tradeFigures([{ ...won, return_pct: -1 }])).toMatchObject(none)
 })
 
-test('an unknown outcome of a trade is refused by its number', () => {
-  expect(() => tradeFigures([trade('2024-01-01T00:00:00Z', 1, Number.NaN)])).toThrow(
-    /trade 0, entered at 2024-01-01T00:00:00.000Z, must be a finite number, got NaN/,
-  )
-})
-
 const TOO_FEW = undefinedBecause('too_few_points')
 const FLAT = undefinedBecause('zero_variance')
 const UNTRADED = {

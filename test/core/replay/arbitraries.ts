@@ -88,7 +88,7 @@ function decide(wishes: readonly Wish[], bar: Bar): Decision {
 }
 
 /** All that a replay needs. */
-export const arbitraryInput: fc.Arbitrary<ReplayInput<unknown>> = fc.record({
+export const arbitraryInput: fc.Arbitrary<ReplayInput> = fc.record({
   strategy: arbitraryStrategy,
   bars: arbitraryBars,
   funding: arbitraryFunding,

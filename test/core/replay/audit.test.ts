@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type AuditProblem, auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import type { Funding } from '#core/replay/bars.ts'
+import { findOverlaps } from '#core/replay/ledger.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { FREE, HOUR_MS, handBars, handFunding, type Ohlc, slot, still, trade } from './hand.ts'
@@ -220,29 +221,12 @@ test.each([
   expect(isRecomputable(trade(change))).toBe(verb === 'can')
 })
 
-test('rows that overlap are reported, unless that is allowed; entering at the exit is not an overlap', () => {
-  const second = trade({ entry_time: slot(2), entry_price: 105 })
-  const trades = [second, trade()]
-  expect(audit(trades)).toEqual([
-    {
-      index: 0,
-      problem: 'overlap',
-      message:
-        'trade 0 enters while trade 1 is open until 2020-01-01T12:00:00Z: one position at a time, or ' +
-        'allow overlaps',
-    },
-  ])
-  expect(auditLedger({ ...GROUND, trades, allowOverlap: true })).toEqual([])
-  const next = trade({ entry_time: slot(3), entry_price: 107, exit_time: slot(4) })
-  expect(audit([trade(), next])).toEqual([])
-})
-
-test('rows after an overlap are held against the trade that is open longest', () => {
+test('trades after an overlap are held against the one that is open longest', () => {
   const long = trade({ exit_time: slot(7), exit_price: 90 })
   const inside = trade({ entry_time: slot(2), entry_price: 105, exit_time: slot(3) })
   const also = trade({ entry_time: slot(4), entry_price: 110, exit_time: slot(4), exit_price: 110 })
-  expect(audit([long, inside, also]).map(({ index, problem }) => [index, problem])).toEqual([
-    [1, 'overlap'],
-    [2, 'overlap'],
+  expect(findOverlaps([long, inside, also])).toEqual([
+    { index: 1, other: 0 },
+    { index: 2, other: 0 },
   ])
 })

@@ -8,11 +8,11 @@ import { casesOf } from '#test/support/cases-of.ts'
 import { dailyFrom } from '#test/support/daily.ts'
 import { forAll } from '#test/support/for-all.ts'
 import { arbitraryInput } from './arbitraries.ts'
-import { DAY_0, HOUR_MS } from './hand.ts'
+import { DAY_0, equityOf, HOUR_MS } from './hand.ts'
 import { REFERENCE } from './strategies.ts'
 import { syntheticBars } from './synthetic-bars.ts'
 
-const marksOf = (input: ReplayInput<unknown>, { trades }: Replay<unknown>) =>
+const marksOf = (input: ReplayInput, { trades }: Replay) =>
   markLedger({ ...input, id: input.strategy.id, trades, baseRisk: input.strategy.baseRisk })
 
 test('the marks of the engine and those of the ledger agree on any bars, costs, funding and strategy, ruins and outages included', () => {
@@ -26,15 +26,13 @@ test('the marks of the engine and those of the ledger agree on any bars, costs, 
   })
 })
 
-test('daily returns compound to the equity of every day, and after each closed ledger to the product of 1 + R of its trades', () => {
+test('daily returns compound to the equity of the account, and after each closed ledger to the product of 1 + R of its trades', () => {
   forAll(arbitraryInput, input => {
-    const { trades, state, equity, daily } = replay(input)
-    let level = 1
-    daily.values.forEach((ret, day) => {
-      level *= 1 + ret
-      expect(level / (equity[day]! || 1)).toBeCloseTo(equity[day] === 0 ? 0 : 1, 9)
-    })
-    const last = equity.at(-1)!
+    const result = replay(input)
+    const { trades, state } = result
+    const level = equityOf(result).at(-1)!
+    const last = state.unit * state.equity
+    expect(level / (last || 1)).toBeCloseTo(last === 0 ? 0 : 1, 9)
     const product = trades.reduce((grown, { account_return }) => grown * (1 + (account_return ?? 0)), 1)
     if (state.open === null) expect(product / (last || 1)).toBeCloseTo(last === 0 ? 0 : 1, 9)
   })

@@ -2,7 +2,19 @@ import { expect, test } from 'vitest'
 import type { Costs } from '#core/replay/trade.ts'
 import { casesOf } from '#test/support/cases-of.ts'
 import { near } from '#test/support/near.ts'
-import { COSTLY, FREE, flatDay, kinds, only, run, type Script, slot, still, stillBars } from './hand.ts'
+import {
+  COSTLY,
+  equityOf,
+  FREE,
+  flatDay,
+  kinds,
+  only,
+  run,
+  type Script,
+  slot,
+  still,
+  stillBars,
+} from './hand.ts'
 
 const LONG = { act: 'long', stop: 90 }
 const SHORT = { act: 'short', stop: 110 }
@@ -31,7 +43,7 @@ an ordered exit after which a protective stop does nothing -> ${JUMP} -> ${{ 0: 
   (_, bars, decisions, costs, filled, equity) => {
     const { result } = run({ bars, decisions: decisions!, costs })
     expect(only(result.trades)).toMatchObject(near(filled, 1e-14) as object)
-    expect(result.equity.at(-1)).toBeCloseTo(equity, 14)
+    expect(equityOf(result).at(-1)).toBeCloseTo(equity, 14)
   },
 )
 
@@ -161,7 +173,6 @@ test('a liquidation at a fill ends the trade at exactly -1, the account at 0, th
   expect(only(result.trades)).toMatchObject({ ...LIQUIDATED, exit_time: slot(2), exit_price: 111 })
   expect(result.state).toMatchObject({ dead: true, equity: 0, cash: 0, bars: 12 })
   expect(Array.from(result.daily.values)).toEqual([-1, 0])
-  expect(Array.from(result.equity)).toEqual([0, 0])
 })
 
 test('a liquidation at a close happens at that close, less the slippage', () => {

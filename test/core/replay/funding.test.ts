@@ -9,7 +9,18 @@ import {
 } from '#core/replay/funding-coverage.ts'
 import { startReplay } from '#core/replay/replay.ts'
 import { step } from '#core/replay/step.ts'
-import { FREE, HOUR_MS, handBars, handFunding, run, START_MS, scripted, slot, still } from './hand.ts'
+import {
+  equityOf,
+  FREE,
+  HOUR_MS,
+  handBars,
+  handFunding,
+  run,
+  START_MS,
+  scripted,
+  slot,
+  still,
+} from './hand.ts'
 
 const LONG = { act: 'long', stop: 90 }
 const FLAT = { act: 'flat', why: 'signal' }
@@ -19,8 +30,8 @@ const FLAT = { act: 'flat', why: 'signal' }
 const paid = (funding: Funding): number => {
   const bars = [still(100), [100, 110, 100, 110], [110, 120, 110, 120], still(120)] as const
   const script = { bars, decisions: { 0: LONG, 2: FLAT } }
-  const without = run(script).result.equity.at(-1)!
-  return without - run({ ...script, funding }).result.equity.at(-1)!
+  const without = equityOf(run(script).result).at(-1)!
+  return without - equityOf(run({ ...script, funding }).result).at(-1)!
 }
 
 test.each([
@@ -40,7 +51,7 @@ test.each([
 test('funding in a gap is charged once, at the first bar after it, to the position carried in', () => {
   const script = { bars: [still(100), still(100), null, null, still(100)], decisions: { 0: LONG } }
   const funding = handFunding([slot(2), 0.01], [slot(3) + HOUR_MS, 0.02])
-  expect(1 - run({ ...script, funding }).result.equity.at(-1)!).toBeCloseTo(0.002 * 100 * 0.03, 14)
+  expect(1 - equityOf(run({ ...script, funding }).result).at(-1)!).toBeCloseTo(0.002 * 100 * 0.03, 14)
 })
 
 test('funding does not depend on earlier runs of an engine: a second run charges the same', () => {

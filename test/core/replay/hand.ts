@@ -1,6 +1,7 @@
 // Bars, costs and strategies written by hand, so that every expected number can be worked out beside the test.
 import { expect } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
+import { equityCurve } from '#core/figures/account-path.ts'
 import { type Bars, type Funding, toBars } from '#core/replay/bars.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import { type LedgerInput, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
@@ -66,13 +67,13 @@ export const scripted = (
   ...overrides,
 })
 
-export type Script = Partial<Omit<ReplayInput<unknown>, 'bars'>> & {
+export type Script = Partial<Omit<ReplayInput, 'bars'>> & {
   readonly bars: readonly (Ohlc | null)[]
   readonly decisions?: Readonly<Record<number, unknown>>
 }
 
 /** Replays a script, without costs and funding unless it has some. */
-export const run = ({ bars, decisions = {}, ...rest }: Script): Recording<unknown> =>
+export const run = ({ bars, decisions = {}, ...rest }: Script): Recording =>
   record({ strategy: scripted(decisions), bars: handBars(bars), funding: null, costs: FREE, ...rest })
 
 /** A closed long from 100 at slot 1 to 110 at slot 3, of which a test changes what it is about. */
@@ -101,6 +102,9 @@ export const mark = (trades: readonly Trade[], { bars, ...rest }: Ledger): Ledge
     ...rest,
   })
 
+/** The equity at the close of each day, from 1 on the day before the first. */
+export const equityOf = ({ daily }: Pick<Replay, 'daily'>): number[] => [...equityCurve(daily.values)]
+
 /** The one trade there is. */
 export function only(trades: readonly Trade[]): Trade {
   expect(trades).toHaveLength(1)
@@ -110,9 +114,9 @@ export function only(trades: readonly Trade[]): Trade {
 export const kinds = (events: readonly StepEvent[]): string[] => events.map(({ kind }) => kind)
 
 /** A replay with everything that happened in it, in order. */
-export type Recording<State> = { readonly result: Replay<State>; readonly events: StepEvent[] }
+export type Recording = { readonly result: Replay; readonly events: StepEvent[] }
 
-export function record<State>(input: ReplayInput<State>): Recording<State> {
+export function record(input: ReplayInput): Recording {
   const events: StepEvent[] = []
   const result = replay({ ...input, onEvent: event => events.push(event) })
   return { result, events }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Bars, barAt, sliceBars } from '#core/replay/bars.ts'
-import { digestJson, digestText } from '#core/replay/digest.ts'
+import { digestText } from '#core/replay/digest.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import {
   addNoise,
@@ -20,7 +20,7 @@ import { realBars } from './real-bars.ts'
 import { REFERENCE } from './strategies.ts'
 import { syntheticBars } from './synthetic-bars.ts'
 
-const inputOn = (bars: Bars, strategy: Strategy<unknown>): ReplayInput<unknown> => ({
+const inputOn = (bars: Bars, strategy: Strategy<unknown>): ReplayInput => ({
   strategy,
   bars,
   funding: handFunding([slot(900), 1e-4], [slot(1800) + HOUR_MS, -2e-4]),
@@ -28,7 +28,7 @@ const inputOn = (bars: Bars, strategy: Strategy<unknown>): ReplayInput<unknown> 
 })
 
 /** The events and the last state of a run whose state goes through JSON every `every` bars. */
-function runSaved(input: ReplayInput<unknown>, every: number) {
+function runSaved(input: ReplayInput, every: number) {
   const started = startReplay(input)
   let { state } = started
   const events: StepEvent[] = []
@@ -149,5 +149,5 @@ test('a digest has the published values of FNV-1a', () => {
 })
 
 test('a digest depends on the last bit of a number', () => {
-  expect(digestJson([0.1 + 0.2])).not.toBe(digestJson([0.3]))
+  expect(digestText(JSON.stringify([0.1 + 0.2]))).not.toBe(digestText(JSON.stringify([0.3])))
 })

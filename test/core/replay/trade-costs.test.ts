@@ -14,7 +14,7 @@ import { COSTLY, DAY_0, FREE, flatDay, handBars, handFunding, scripted, slot, st
 const BASE_RISK = 0.02
 
 /** The ledger of a replay, marked, with what the costs took of it. */
-function costsOf(input: ReplayInput<unknown>) {
+function costsOf(input: ReplayInput) {
   const { trades } = replay(input)
   const market = { ...input, id: input.strategy.id, baseRisk: input.strategy.baseRisk }
   const marks = markLedger({ ...market, trades })
