@@ -94,10 +94,10 @@ async function openParts(order: SignalsOrder, started: Started) {
   }
 }
 
-function createWatch({ order, redis, privateStore, served, clock, newToken }: Parts) {
+function createWatch({ order, redis, privateStore, served, clock }: Parts) {
   const { redisFolder, log } = order
   const overview = (): ReturnType<typeof readOverview> =>
-    readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
+    readOverview({ redis, aliases: () => new Set(served.aliases()), clock })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
   const metrics = createMetrics(overview, diskUsed)
   const onAnswered = (answered: Parameters<typeof metrics.onAnswered>[0]): void => {

@@ -1,5 +1,6 @@
 // The audit log: every action of an operator, in Redis, which no command trims, and copied to the private store.
 import type { Redis } from 'ioredis'
+import pLimit from 'p-limit'
 import { z } from 'zod'
 import { list } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
@@ -111,15 +112,13 @@ const BLOCK = 100
  * because each would write everything that the others have not written yet; a call waits for one that begins after it.
  */
 export function createActionCopy(redis: Redis, privateStore: ObjectStore): () => Promise<void> {
-  let running = Promise.resolve()
+  const oneAtATime = pLimit(1)
   let waiting: Promise<void> | null = null
-  const begin = (): Promise<void> => {
-    waiting = null
-    running = copyActions(redis, privateStore)
-    return running
-  }
   return () => {
-    waiting ??= running.then(begin, begin)
+    waiting ??= oneAtATime(() => {
+      waiting = null
+      return copyActions(redis, privateStore)
+    })
     return waiting
   }
 }
