@@ -15,7 +15,7 @@ import { deriveHint, firstTimes, type LoggedEntry, readLog } from '#storage/poin
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps } from '#storage/time-stamps.ts'
 import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
-import { fileFaults } from './audit/audit-files.ts'
+import { fileFaults } from './audit/audit.ts'
 import { createStoreReader } from './audit/reader.ts'
 import {
   type Comparison,
@@ -160,7 +160,7 @@ async function writeManifest(
  */
 async function assertWhole(store: ObjectStore, progress: Progress, manifest: Manifest): Promise<void> {
   const reader = createStoreReader(store)
-  const faults = await fileFaults(reader, manifest, progress, reader.measure)
+  const { faults } = await fileFaults(reader, manifest, progress, reader.measure)
   if (faults.length === 0) return
   throw new Error(
     `${store.url} does not hold what was written to it: ${faults[0]?.told}, one of ${faults.length}; ` +

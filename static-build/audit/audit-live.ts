@@ -1,7 +1,8 @@
 // Checks sealed live signals from public bytes: the chain, the openings, and the live records that follow from them.
 import { z } from 'zod'
 import { toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
-import { SEALS_PREFIX, sealKeyKey } from '#core/contract/seals.ts'
+import { pointerKey } from '#core/contract/pointer.ts'
+import { SEALS_PREFIX, sealAnchorKey, sealKeyKey } from '#core/contract/seals.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
@@ -31,7 +32,7 @@ import { provenTimes } from './audit-clock.ts'
 import { checkRecords, readDataset } from './audit-live-records.ts'
 import type { TrustedKey } from './audit-signatures.ts'
 import { type Check, checkOf } from './check.ts'
-import { entryPlace, type PublicReader, sealStampPlace } from './reader.ts'
+import { type PublicReader, placeOf } from './reader.ts'
 
 /** What a monitor keeps of the chain that it saw. */
 export const seenChain = z.object({
@@ -158,7 +159,7 @@ async function checkTimes({ nowMs, read, seals, newest }: Live): Promise<Check> 
     ({ seal }, i) => seal.entrySeq > 0 && seal.entrySha256 !== seals[i - 1]?.seal.entrySha256,
   )
   for (const { seal } of named) {
-    const bytes = await read(entryPlace(seal.entrySeq).key)
+    const bytes = await read(pointerKey(seal.entrySeq))
     const at = logEntry.safeParse(parseJson(bytes ?? '')).data?.at ?? ''
     if (bytes === null || Buffer.from(sha256(bytes), 'hex').toString('base64') !== seal.entrySha256)
       faults.push(
@@ -218,7 +219,7 @@ async function checkStamps({ reader, tsaCa, seals, opened: { stamps, openedTo } 
   const digests = new Map(seals.map(({ seal, digest }) => [seal.n, digest]))
   const subjects = stamps.map(({ n }) => {
     const digest = Buffer.from(digests.get(n) ?? '', 'base64').toString('hex')
-    return { name: `seal ${n}`, place: sealStampPlace(n), sha256: digest }
+    return { name: `seal ${n}`, place: placeOf(sealAnchorKey(n)), sha256: digest }
   })
   const found = await provenTimes(reader, subjects, tsaCa)
   const faults = found.flatMap((each, i) => {
