@@ -10,11 +10,17 @@ import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON, type ObjectStore, type Stores } from '#storage/object-store.ts'
+import {
+  IMMUTABLE_BYTES,
+  IMMUTABLE_JSON,
+  type ObjectStore,
+  OTHER_BYTES_REMEDY,
+  type Stores,
+  writeOnce,
+} from '#storage/object-store.ts'
 import { deriveHint, firstTimes, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps } from '#storage/time-stamps.ts'
-import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit.ts'
 import { createStoreReader } from './audit/reader.ts'
 import {

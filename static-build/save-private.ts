@@ -12,7 +12,7 @@ import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dat
 import { type ProgramData, toProgramDataFile } from '#core/program/program.ts'
 import { sha256 } from '#storage/digest.ts'
 import { PRIVATE_JSON, parseJson, toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import { type ObjectStore, writeOnce } from '#storage/object-store.ts'
 import {
   PROGRAM_FILES,
   PROGRAM_FORMAT,
@@ -22,7 +22,6 @@ import {
   programFileName,
 } from '#storage/published-files.ts'
 import type { Signer } from '#storage/signature.ts'
-import { writeOnce } from '#storage/write-once.ts'
 
 const ARROW_HEADERS = { content_type: 'application/vnd.apache.arrow.file' }
 

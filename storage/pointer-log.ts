@@ -15,9 +15,8 @@ import { enteredOf } from '#core/dataset/entered.ts'
 import { sha256 } from './digest.ts'
 import { tolerate } from './error-code.ts'
 import { parseJson, readDocument, toJsonBytes } from './json-bytes.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON, isAbsent, type ObjectStore } from './object-store.ts'
+import { IMMUTABLE_BYTES, IMMUTABLE_JSON, isAbsent, type ObjectStore, writeOnce } from './object-store.ts'
 import { publishKey, type Signer } from './signature.ts'
-import { writeOnce } from './write-once.ts'
 
 export type LoggedEntry = { readonly entry: PointerEntry; readonly sha256: string }
 

@@ -5,8 +5,9 @@ import { type CurrentVersion, type Manifest, manifest } from '#core/contract/man
 import { textOrNull } from '#core/contract/payloads/field.ts'
 import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import { type ProgramData, parseProgramDataFile } from '#core/program/program.ts'
-import { sha256, sha256InTurns } from './digest.ts'
+import { sha256 } from './digest.ts'
 import { parseJson } from './json-bytes.ts'
+import { sha256InTurns } from './measure.ts'
 import type { ObjectStore, Stores } from './object-store.ts'
 
 // The files of a program in the private store. A version's manifest names their index by its digest, the

@@ -11,7 +11,13 @@ import {
 } from '@aws-sdk/client-s3'
 import { sha256 } from './digest.ts'
 import { codeOf } from './error-code.ts'
-import { assertKey, type ObjectHeaders, type ObjectStore, StoreError } from './object-store.ts'
+import {
+  assertKey,
+  CONDITIONAL_REMEDY,
+  type ObjectHeaders,
+  type ObjectStore,
+  StoreError,
+} from './object-store.ts'
 import {
   PUBLISHING_PATIENCE,
   parseS3Url,
@@ -20,7 +26,6 @@ import {
   type S3Place,
   toS3Url,
 } from './s3-access.ts'
-import { CONDITIONAL_REMEDY } from './write-once.ts'
 
 /** Requests that a client has under way at the most: beyond it more sockets only wait for the server. */
 export const MOST_SOCKETS = 64
