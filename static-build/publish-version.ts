@@ -57,13 +57,11 @@ export type PublishOrder = Comparison & {
   readonly render?: (order: RenderOrder) => Promise<Artifact[]>
 }
 
-export type Published = Awaited<ReturnType<typeof publishVersion>>
-
 /**
  * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer entry that names it. A
  * crash anywhere leaves the version that was served before, and running the same command again finishes the
- * work. Throws a RestatementError or a ProgramChangedError before anything public is written, and a
- * LostRaceError if another entry was written since the log was read that this version was compared with.
+ * work. Throws before anything public is written if the version would alter what is published without a declaration, and at
+ * its end if another entry was written since the log was read that this version was compared with.
  */
 export async function publishVersion(order: PublishOrder) {
   const log = await readLog(order.store)

@@ -23,17 +23,6 @@ export type LoggedEntry = { readonly entry: PointerEntry; readonly sha256: strin
 /** What the next entry says; its place in the chain follows from the log. */
 export type NextEntry = Omit<PointerEntry, 'seq' | 'prev_entry_sha256'>
 
-/** Another process appended an entry first. */
-export class LostRaceError extends Error {
-  constructor(store: ObjectStore, winner: PointerEntry | null) {
-    const what = winner === null ? '' : `: entry ${winner.seq} (${winner.action} ${winner.version})`
-    super(
-      `another publisher of ${store.url} was faster${what}; this version is not served: run the command again`,
-    )
-    this.name = 'LostRaceError'
-  }
-}
-
 /** The newest entry, or null. The hint says where to begin to look, so one that is late, lost or damaged only costs requests. */
 export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> {
   let head = await readFirst(store)
@@ -84,7 +73,7 @@ async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry |
   throw new Error(`${store.url}/${key} is not a pointer entry: restore it from a copy`)
 }
 
-/** Appends an entry after `head`, just read, and the hint. Its creation publishes; losers of a race throw LostRaceError. */
+/** Appends an entry after `head`, just read, and the hint. Its creation publishes; it throws if another process appended one first. */
 export async function appendEntry(
   store: ObjectStore,
   head: LoggedEntry | null,
@@ -104,8 +93,13 @@ export async function appendEntry(
     await publishKey(store, signer)
     await writeOnce(store, signatureKey(logged.sha256), signer.sign(bytes), IMMUTABLE_BYTES)
   }
-  if (!(await store.create(pointerKey(entry.seq), bytes, IMMUTABLE_JSON)))
-    throw new LostRaceError(store, (await readEntry(store, entry.seq))?.entry ?? null)
+  if (!(await store.create(pointerKey(entry.seq), bytes, IMMUTABLE_JSON))) {
+    const winner = (await readEntry(store, entry.seq))?.entry
+    const what = winner && `: entry ${winner.seq} (${winner.action} ${winner.version})`
+    throw new Error(
+      `another publisher of ${store.url} was faster${what ?? ''}; this version is not served: run the command again`,
+    )
+  }
   await tolerate(deriveHint(store, entry), 'the entry stands, and readers look for it')
   return logged
 }
