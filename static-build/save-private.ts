@@ -96,7 +96,7 @@ async function saveProgram(
     files.push({ name, bytes: bytes.length, sha256: digest })
   }
   const { alias } = program.plan
-  const salt = signer === null ? null : saltOf(signer, 'program', version)
+  const salt = signer && saltOf(signer, 'program', version)
   const index = toJsonBytes({ format_version: PROGRAM_FORMAT, alias, salt, files } satisfies ProgramIndex)
   return save(privateStore, privateKey(version, PROGRAM_INDEX), index)
 }
@@ -128,7 +128,7 @@ export async function saveInputs(
   inputs: object,
   signer: Signer | null,
 ): Promise<string | null> {
-  const salt = signer === null ? null : saltOf(signer, 'inputs', version)
+  const salt = signer && saltOf(signer, 'inputs', version)
   const bytes = toJsonBytes({ version, salt, ...inputs })
   const digest = await save(privateStore, privateKey(version, 'inputs.json'), bytes)
   return salt === null ? null : digest

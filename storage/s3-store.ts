@@ -3,9 +3,9 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
   type PutObjectCommandInput,
+  paginateListObjectsV2,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3'
@@ -183,14 +183,9 @@ async function retry<T>(run: () => Promise<T>): Promise<T> {
 /** The service lists by code point, a thousand at a time. */
 async function listKeys({ client, bucket, prefix }: Place, below: string): Promise<readonly string[]> {
   const keys: string[] = []
-  let token: string | undefined
-  do {
-    const page = await client.send(
-      new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + below, ContinuationToken: token }),
-    )
-    for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key.slice(prefix.length))
-    token = page.IsTruncated === true ? page.NextContinuationToken : undefined
-  } while (token !== undefined)
+  const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix + below })
+  for await (const { Contents = [] } of pages)
+    for (const { Key } of Contents) if (Key !== undefined) keys.push(Key.slice(prefix.length))
   return keys
 }
 
