@@ -30,7 +30,7 @@ import {
   withDeclared,
 } from './compare-with-published.ts'
 import { append, trySwitch } from './move-pointer.ts'
-import { publishedPoints } from './published-points.ts'
+import { publishedPoints } from './render-point.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
 import { savePrivate } from './save-private.ts'
 import { type Document, digestsOf, versionDocuments } from './version-documents.ts'

@@ -7,8 +7,7 @@ import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import { countProgress, type Progress } from '#core/progress.ts'
 import { beginBatch } from '#storage/folder-batch.ts'
 import { type ObjectStore, writeOnce } from '#storage/object-store.ts'
-import { sidOf } from './published-points.ts'
-import type { Point, RenderedPoint } from './render-point.ts'
+import { type Point, type RenderedPoint, sidOf } from './render-point.ts'
 import type { BookTask, PartTask, StrategyTask } from './render-worker.ts'
 
 export type RenderOrder = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { artifactKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
-import type { Artifact, Manifest } from '#core/contract/manifest.ts'
+import { type Artifact, type Manifest, objectsOf } from '#core/contract/manifest.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { dataSchema } from '#core/contract/route.ts'
@@ -13,7 +13,6 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectHeaders } from '#storage/object-store.ts'
-import { objectsOf } from './published-points.ts'
 
 export type Document = {
   readonly name: VersionDocument

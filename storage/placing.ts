@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { threadId } from 'node:worker_threads'
 import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import { parseCompactInstant } from '#core/contract/pins.ts'
-import { codeOf, ifThere, isMissing, withRemedy } from './error-code.ts'
+import { codeOf, ifThere, isMissing, retry, withRemedy } from './error-code.ts'
 import { StoreError } from './object-store.ts'
 
 /** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
@@ -103,19 +103,12 @@ export async function removeUnfinished(root: string, isAlive: (pid: number) => b
   }
 }
 
-/** Times that a folder is made for a file: another process that removes its last file takes it away again. */
-const MOST_TRIES = 5
+/** A folder is made so often for a file, less one: another process that removes its last file takes it away again. */
+const MOST_TRIES = 6
 
 /** Puts a file at a path, and creates its folder if it is missing: for most files of a version it exists. */
-async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST_TRIES): Promise<T> {
-  try {
-    return await put()
-  } catch (error) {
-    if (!isMissing(error) || triesLeft <= 0) throw error
-  }
-  await makeFolder(dirname(path))
-  return inFolder(path, put, triesLeft - 1)
-}
+const inFolder = <T>(path: string, put: () => Promise<T>): Promise<T> =>
+  retry(put, MOST_TRIES, () => makeFolder(dirname(path)), isMissing)
 
 /** Makes a folder and those above it, and flushes each new entry: otherwise a crash could lose the branch. */
 export async function makeFolder(path: string): Promise<void> {

@@ -8,7 +8,7 @@ import { type ProgramData, parseProgramDataFile } from '#core/program/program.ts
 import { sha256 } from './digest.ts'
 import { parseJson } from './json-bytes.ts'
 import { sha256InTurns } from './measure.ts'
-import type { ObjectStore, Stores } from './object-store.ts'
+import type { ObjectStore } from './object-store.ts'
 
 // The files of a program in the private store. A version's manifest names their index by its digest, the
 // index each file.
@@ -122,14 +122,8 @@ export type StoredProgram = {
   readonly documents: Readonly<Record<ProgramRecord, Uint8Array>>
 }
 
-/** Null without a program. Throws an UnreadableError for a missing, altered or other file, a StoreError if a store is away. */
-export const readProgram = async (
-  { store, privateStore }: Stores,
-  current: CurrentVersion,
-): Promise<StoredProgram | null> => readProgramOf(privateStore, await readManifest(store, current))
-
-/** The same for a version with a known manifest. */
-export async function readProgramOf(
+/** Null without a program. Throws an UnreadableError for a missing, altered or other file, a StoreError if the store is away. */
+export async function readProgram(
   privateStore: ObjectStore,
   { version, program_sha256 }: Pick<Manifest, 'version' | 'program_sha256'>,
 ): Promise<StoredProgram | null> {

@@ -10,7 +10,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { sha256 } from './digest.ts'
-import { codeOf } from './error-code.ts'
+import { codeOf, retry } from './error-code.ts'
 import {
   assertKey,
   CONDITIONAL_REMEDY,
@@ -70,7 +70,7 @@ export function createS3Store(name: string, access: S3Access, patience?: S3Patie
   const url = toS3Url(place)
   const guard = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
     try {
-      return await retry(run)
+      return await retry(run, MOST_TRIES, () => {}, mayPass)
     } catch (cause) {
       throw new StoreError(action, url, key, new Error(describeS3Error(cause, bucket), { cause }))
     }
@@ -169,16 +169,7 @@ function createObject(place: Place, key: string, bytes: Uint8Array, headers: Obj
   }
 }
 
-async function retry<T>(run: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await run()
-    } catch (error) {
-      const isWorthIt = error instanceof BrokenObjectError || statusOf(error) === 409 // two conditional writes met
-      if (!isWorthIt || tries === MOST_TRIES) throw error
-    }
-  }
-}
+const mayPass = (error: unknown): boolean => error instanceof BrokenObjectError || statusOf(error) === 409 // two conditional writes met
 
 /** The service lists by code point, a thousand at a time. */
 async function listKeys({ client, bucket, prefix }: Place, below: string): Promise<readonly string[]> {

@@ -5,6 +5,7 @@ import { KEYS_KEY, KEYS_PATH } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { CURRENT_KEY, currentHint, POINTER_PREFIX, pointerKey, seqOfKey } from '#core/contract/pointer.ts'
+import { retry } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { type Described, describe, measure } from '#storage/measure.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
@@ -101,13 +102,16 @@ class PassingFailure extends Error {}
 /** Reads published objects from a service, or a CDN before it, as they are before any coding. */
 export function createHttpReader(url: string, patience = SUBSCRIBER_PATIENCE): PublicReader {
   const base = url.replace(/\/+$/, '')
-  const read = async (place: Place): Promise<Uint8Array | null> => {
-    try {
-      return await insist(() => readOnce(new URL(base + place.path), place.mostBytes, patience), patience)
-    } catch (error) {
-      throw new StoreError('read', base, place.path.slice(1), error)
-    }
-  }
+  const { pausesMs } = patience
+  const read = ({ path, mostBytes }: Place): Promise<Uint8Array | null> =>
+    retry(
+      () => readOnce(new URL(base + path), mostBytes, patience),
+      pausesMs.length + 1,
+      tried => pause(pausesMs[tried - 1]),
+      error => error instanceof PassingFailure,
+    ).catch((error: unknown) => {
+      throw new StoreError('read', base, path.slice(1), error)
+    })
   return {
     nameOf: ({ path }) => path,
     read,
@@ -123,18 +127,6 @@ export function createHttpReader(url: string, patience = SUBSCRIBER_PATIENCE): P
     },
     hasTwins: false,
   }
-}
-
-async function insist<T>(attempt: () => Promise<T>, { pausesMs }: HttpPatience): Promise<T> {
-  for (const ms of pausesMs) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof PassingFailure)) throw error
-      await pause(ms)
-    }
-  }
-  return attempt()
 }
 
 async function readOnce(url: URL, mostBytes: number, { silenceMs, wholeMs }: HttpPatience) {

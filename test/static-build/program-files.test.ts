@@ -13,6 +13,7 @@ import {
   PROGRAM_RECORDS,
   programFileName,
   programIndex,
+  readManifest,
   readProgram,
   UnreadableError,
 } from '#storage/published-files.ts'
@@ -85,7 +86,8 @@ test('the files of a program are none where the book has none, and in a manifest
   const bytes = new TextEncoder().encode(JSON.stringify(older))
   await stores.store.replace(manifestKey(A), bytes, { content_type: 'application/json' })
   const current = { version: A, manifest_sha256: sha256(bytes) }
-  expect(await readProgram(stores, current)).toBeNull()
+  const manifest = await readManifest(stores.store, current)
+  expect(await readProgram(stores.privateStore, manifest)).toBeNull()
 })
 
 test.each([...PROGRAM_FILES.map(programFileName), PROGRAM_INDEX])(
