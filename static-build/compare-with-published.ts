@@ -172,7 +172,9 @@ async function newestOf(order: Comparison, alias: string, log: readonly LoggedEn
   for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
     const why = `it is not known whether the program changes what ${entry.version} published`
-    const reading = readManifest(order.store, entry).then(each => readProgram(order.privateStore, each))
+    const reading = readManifest(order.store, entry)
+      .then(each => readProgram(order.privateStore, each))
+      .then(program => program ?? undefined) // a version without one is not lost
     const found = await orUnreadable(reading, order, entry.version, why)
     if (found === null) lost.push(entry.version)
     if (found?.alias === alias) return { found, lost }

@@ -1,7 +1,7 @@
 // The program of a version: its files are in the private store alone, bound by a digest, and what it has bought is never taken back.
 
 import { beforeEach, expect, test } from 'vitest'
-import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
+import { documentKey, manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { declareAll } from '#static-build/declarations.ts'
 import { programDocuments } from '#static-build/save-private.ts'
@@ -24,7 +24,7 @@ import { DAY_0 } from '../core/program/programs.ts'
 import { NOTHING_DECLARED, versionOf } from './hand-order.ts'
 import { A, B, backTo, C, D, programOf, publishWith, servedProgram, spoil } from './program-store.ts'
 import { auditStore, faultsOf } from './signed-store.ts'
-import { describeDifferences, digestsOf } from './tree.ts'
+import { describeDifferences, digestsOf, jsonAt } from './tree.ts'
 
 let stores: MemoryStores
 
@@ -154,6 +154,7 @@ test('a deployment that was published counts across versions without a program, 
   await publishWith(stores, C, programOf([7, 8], { alias: 'another' }))
   await expect(publishWith(stores, D, programOf([100, 102]))).rejects.toThrow(`${A} published`)
   await publishWith(stores, D, programOf([100, 101]))
+  expect(await jsonAt(stores.store, documentKey(D, 'changes.json'))).not.toHaveProperty('declared')
 })
 
 test('a deployment that was published and cannot be read refuses the build with the remedy, and passes where that was allowed', async () => {
