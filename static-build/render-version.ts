@@ -119,10 +119,7 @@ export async function inLanes<Item, Result>(
  */
 export async function writePoints(store: ObjectStore, rendered: readonly RenderedPoint[]) {
   const files = rendered.flatMap(point => point.files)
-  const writes = await Promise.allSettled(
-    files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
-  )
-  for (const write of writes) if (write.status === 'rejected') throw write.reason
+  await inLanes(files, Infinity, ({ key, bytes, headers }) => writeOnce(store, key, bytes, headers))
   return linesOf(rendered)
 }
 

@@ -60,7 +60,8 @@ export async function readLog(store: ObjectStore): Promise<readonly LoggedEntry[
   )
 }
 
-async function listSeqs(store: ObjectStore): Promise<readonly number[]> {
+/** The numbers of the entries of a log, which ascend. */
+export async function listSeqs(store: ObjectStore): Promise<readonly number[]> {
   return (await store.list(POINTER_PREFIX)).flatMap(key => seqOfKey(key) ?? [])
 }
 

@@ -4,11 +4,12 @@ import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { KEYS_KEY, KEYS_PATH } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import { CURRENT_KEY, currentHint, POINTER_PREFIX, pointerKey, seqOfKey } from '#core/contract/pointer.ts'
+import { CURRENT_KEY, currentHint, pointerKey } from '#core/contract/pointer.ts'
 import { retry } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { type Described, describe, measure } from '#storage/measure.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { listSeqs } from '#storage/pointer-log.ts'
 
 /** A published object: its key in a store, and its path in the service. */
 export type Place = {
@@ -37,7 +38,7 @@ export const createStoreReader = (store: ObjectStore): PublicReader => ({
   nameOf: ({ key }) => key,
   read: ({ key }) => store.read(key),
   measure: ({ key }) => measure(store, key),
-  leastEntries: async () => Math.max(0, ...(await store.list(POINTER_PREFIX)).map(key => seqOfKey(key) ?? 0)),
+  leastEntries: async () => (await listSeqs(store)).at(-1) ?? 0,
   hasTwins: true,
 })
 
