@@ -179,10 +179,7 @@ export function servedAt(log: readonly LoggedEntry[], instant: string): string |
   return log.slice(0, later === -1 ? undefined : later).at(-1)?.entry.version ?? null
 }
 
-export type ListedPublication = Publication & {
-  /** Whether its manifest, which `highwater prune` removes first, is missing; false for the served one. */
-  readonly is_removed: boolean
-}
+export type ListedPublication = Awaited<ReturnType<typeof markRemoved>>[number]
 
 /** Looks for the manifest of each version. If the store does not answer, none counts as removed. */
 export const markRemoved = (store: ObjectStore, publications: readonly Publication[]) =>
@@ -190,6 +187,7 @@ export const markRemoved = (store: ObjectStore, publications: readonly Publicati
     publications,
     async publication => ({
       ...publication,
+      /** Whether its manifest, which `highwater prune` removes first, is missing; false for the served one. */
       is_removed: !publication.is_served && (await isAbsent(store, manifestKey(publication.version))),
     }),
     AT_ONCE,

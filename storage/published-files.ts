@@ -52,27 +52,22 @@ export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
 
-/** The manifest, or what is wrong: `what` completes a sentence that begins with its key. */
-type FoundManifest =
-  | { readonly fault: null; readonly manifest: Manifest }
-  | {
-      readonly fault: 'missing' | 'altered' | 'of another form' | 'of another version'
-      readonly what: string
-    }
-
-/** Reads the manifest that a pointer entry names. Throws a StoreError if the store does not answer. */
+/**
+ * The manifest that a pointer entry names, or what is wrong: `what` completes a sentence that begins with its key. Throws a
+ * StoreError if the store does not answer.
+ */
 export async function findManifest(
   store: Pick<ObjectStore, 'read'>,
   { version, manifest_sha256 }: CurrentVersion,
-): Promise<FoundManifest> {
+) {
+  const isWrong = <Fault extends string>(fault: Fault, what: string) => ({ fault, what })
   const bytes = await store.read(manifestKey(version))
-  if (bytes === null) return { fault: 'missing', what: 'is missing' }
-  if (sha256(bytes) !== manifest_sha256)
-    return { fault: 'altered', what: 'is not the one that was published' }
+  if (bytes === null) return isWrong('missing', 'is missing')
+  if (sha256(bytes) !== manifest_sha256) return isWrong('altered', 'is not the one that was published')
   const parsed = manifest.safeParse(parseJson(bytes))
-  if (!parsed.success) return { fault: 'of another form', what: 'has another form: update the program' }
+  if (!parsed.success) return isWrong('of another form', 'has another form: update the program')
   const of = parsed.data.version
-  if (of !== version) return { fault: 'of another version', what: `is that of ${of}` }
+  if (of !== version) return isWrong('of another version', `is that of ${of}`)
   return { fault: null, manifest: parsed.data }
 }
 

@@ -154,35 +154,25 @@ export type OpenedItem = {
   readonly stampedMs: number | null
 }
 
-export type Opened = {
-  readonly items: readonly OpenedItem[]
-  readonly faults: readonly string[]
-  /** Seals that can never be opened, with the reason of the publisher. */
-  readonly lost: readonly { readonly n: number; readonly why: string }[]
-  /** Numbers of signals that no batch has, although later ones do. */
-  readonly skipped: readonly { readonly from: number; readonly to: number }[]
-  /** As the publisher states them. */
-  readonly stamps: Opening['stamps']
-  /** The last day that is opened, ISO; null before the first. */
-  readonly openedTo: string | null
-}
+export type Opened = Awaited<ReturnType<typeof openSeals>>
 
-type Found = { -readonly [Key in 'items' | 'faults' | 'lost' | 'skipped']: Opened[Key][number][] }
-
-/** Opens every seal up to and with day `until`, as far as it is published, and checks that each fits. `seals` ascend. */
-export async function openSeals(
-  read: ReadPublic,
-  seals: readonly PublicSeal[],
-  until: string,
-): Promise<Opened> {
+/**
+ * Opens every seal up to and with day `until`, as far as it is published, and checks that each fits. `seals` ascend. `stamps` are
+ * as the publisher states them; `openedTo` is the last day that is opened, ISO, null before the first.
+ */
+export async function openSeals(read: ReadPublic, seals: readonly PublicSeal[], until: string) {
   const days = [...Map.groupBy(seals, ({ seal }) => dateOf(seal))].filter(([date]) => date <= until)
   const openings = await pMap(days, ([date]) => readOpening(read, date), { concurrency: READS_AT_ONCE })
   const last = openings.findLastIndex(opening => opening !== null)
   const openedTo = days[last]?.[0] ?? null
   const stamps = openings.flatMap(opening => opening?.stamps ?? [])
   const stamped = stampTimes(seals, stamps)
-  const found: Found = { items: [], faults: [], lost: [], skipped: [] }
-  const { items, faults, lost } = found
+  const items: OpenedItem[] = []
+  const faults: string[] = []
+  /** Seals that can never be opened, with the reason of the publisher. */
+  const lost: { readonly n: number; readonly why: string }[] = []
+  /** Numbers of signals that no batch has, although later ones do. */
+  const skipped: { readonly from: number; readonly to: number }[] = []
   let seq: number | null = null
   let origin: string | null = null
   for (const [i, [date, own]] of days.slice(0, last + 1).entries()) {
@@ -199,7 +189,7 @@ export async function openSeals(
       if (line !== undefined && 'lost' in line) lost.push({ n: seal.n, why: line.lost })
       if (opening === null || (line !== undefined && 'lost' in line)) seq = null
       else {
-        seq = openSeal(found, seal, opening.day_key, line, seq, isStart)
+        seq = openSeal({ faults, skipped }, seal, opening.day_key, line, seq, isStart)
         const times = { sealedMs: seal.toMs, stampedMs: stamped.get(seal.n) ?? null }
         items.push(...(line?.items ?? []).map(item => ({ n: seal.n, item, ...times })))
       }
@@ -207,7 +197,7 @@ export async function openSeals(
   }
   const isOpened = ({ seal }: PublicSeal) => dateOf(seal) <= (openedTo ?? '')
   faults.push(...lossFaults(seals, isOpened, items, lost))
-  return { ...found, stamps, openedTo }
+  return { items, faults, lost, skipped, stamps, openedTo }
 }
 
 async function readOpening(read: ReadPublic, date: string): Promise<Opening | null> {
@@ -246,8 +236,8 @@ export function stampTimes(
 function lossFaults(
   seals: readonly PublicSeal[],
   isOpened: (seal: PublicSeal) => boolean,
-  items: Opened['items'],
-  lost: Opened['lost'],
+  items: readonly OpenedItem[],
+  lost: readonly { readonly n: number }[],
 ): readonly string[] {
   const starts = startsOf(seals)
   const said = beginningsOf(items).filter(({ n }) => starts.some(({ seal }) => seal.n === n))
@@ -265,13 +255,13 @@ function lossFaults(
  * first seal of a chain may go on with a higher one. Returns the last number with it.
  */
 function openSeal(
-  { faults, skipped }: Found,
+  { faults, skipped }: { readonly faults: string[]; readonly skipped: { from: number; to: number }[] },
   seal: Seal,
   dayKey: string,
   line: Extract<OpeningLine, { batch: string }> | undefined,
   seq: number | null,
   isStart: boolean,
-) {
+): number {
   const { day_key = dayKey, items = [], batch = batchOf(seq ?? 0, []) } = line ?? {}
   const { n } = seal
   const parsed = parseBatch(batch)
