@@ -149,22 +149,20 @@ async function readOnce(url: URL, mostBytes: number, { silenceMs, wholeMs }: Htt
 }
 
 /** The answer behind redirects that stay within the origin; null for 404 and 410. */
-async function follow(url: URL, signal: AbortSignal): Promise<Response | null> {
-  let at = url
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const response = await fetch(at, {
-      redirect: 'manual',
-      signal,
-      headers: { 'accept-encoding': 'identity' },
-    })
-    const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
-    if (location === null) return answerOf(response)
-    const next = new URL(location, at)
-    if (next.origin !== url.origin)
-      throw new Error(`it redirects to another origin, ${next.origin}: name that address if you trust it`)
-    at = next
-  }
-  throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)
+async function follow(
+  url: URL,
+  signal: AbortSignal,
+  redirectsLeft = MOST_REDIRECTS,
+): Promise<Response | null> {
+  const headers = { 'accept-encoding': 'identity' }
+  const response = await fetch(url, { redirect: 'manual', signal, headers })
+  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+  if (location === null) return answerOf(response)
+  const next = new URL(location, url)
+  if (next.origin !== url.origin)
+    throw new Error(`it redirects to another origin, ${next.origin}: name that address if you trust it`)
+  if (redirectsLeft === 0) throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)
+  return follow(next, signal, redirectsLeft - 1)
 }
 
 function answerOf(response: Response): Response | null {
