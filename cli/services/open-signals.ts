@@ -17,12 +17,7 @@ import { readOverview } from '#signals/views/overview.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import {
-  readManifest,
-  readProgramOf,
-  readSnapshotFacts,
-  type ServedProgram,
-} from '#storage/published-files.ts'
+import { readManifest, readProgram, readSnapshotFacts, type ServedProgram } from '#storage/published-files.ts'
 import { openStores } from '../options/store-option.ts'
 import { reachRedis } from '../outside/redis-url.ts'
 import { createAlertChannel } from '../outside/send-alert.ts'
@@ -161,7 +156,7 @@ export function followVersion(
     if (sha256 === programOf) return
     const { dataset, strategies } = await readSnapshotFacts(privateStore, served)
     baseRisks = new Map(strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct]))
-    const stored = await readProgramOf(privateStore, served)
+    const stored = await readProgram(privateStore, served)
     program = stored && { ...stored, dataset }
     programOf = sha256
   }
