@@ -119,9 +119,7 @@ export type KnownBars = ReturnType<typeof createKnownBars>
  * counts: the first final bar wins, whatever a vendor revises later.
  */
 export function createKnownBars(book: Bars, stored: readonly Bar[]) {
-  const live = new Set(stored.map(({ t }) => t))
-  const others = Array.from(book.t, (_, i) => barAt(book, i)).filter(({ t }) => !live.has(t))
-  const bars = [...others, ...stored].sort((a, b) => a.t - b.t)
+  const bars = mergeBars(book, stored)
   let columns: Bars | null = null
   const place = (t: number) => BY_OPEN.left(bars, t)
   return {
@@ -152,6 +150,12 @@ export function createKnownBars(book: Bars, stored: readonly Bar[]) {
       return columns
     },
   }
+}
+
+function mergeBars(book: Bars, stored: readonly Bar[]): Bar[] {
+  const live = new Set(stored.map(({ t }) => t))
+  const others = Array.from(book.t, (_, i) => barAt(book, i)).filter(({ t }) => !live.has(t))
+  return [...others, ...stored].sort((a, b) => a.t - b.t)
 }
 
 const BY_OPEN = bisector(({ t }: Bar) => t)

@@ -78,7 +78,7 @@ export function createLogReader(redis: Redis) {
   }
 }
 
-/** The newest number and the epoch, '' on a connection that nothing guards. Throws LogGoneError. */
+/** The newest number and the epoch, '' if `guardLog` has not named one yet. Throws LogGoneError on a guarded connection. */
 export async function readHead(redis: Redis): Promise<LogHead> {
   const { seq, epoch } = await readGuardedHead(redis)
   return { seq, epoch: epoch ?? '' }

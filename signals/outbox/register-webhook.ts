@@ -122,7 +122,7 @@ function secretsFor({ now, drawBytes }: RegisterParts, kept: readonly WebhookSec
   return { secrets: rotateSecrets(others, newest, now()), made: own === null ? newest : null }
 }
 
-/** Throws `validation_error` with what `check` says: what is wrong with a text is no secret of an address. */
+/** Throws `validation_error` with what `check` says, which has nothing of what is at the address. */
 function assertText(param: 'url' | 'secret', check: () => unknown): void {
   try {
     check()

@@ -239,7 +239,7 @@ function skipContinue(socket: Socket): Socket {
 const CONTINUES = /^(?:HTTP\/1\.1 100(?=[ \r]).*?\r\n\r\n)+/s
 
 const afterContinue = (bytes: Buffer): Buffer =>
-  bytes.subarray(CONTINUES.exec(bytes.toString('latin1'))?.[0].length ?? 0)
+  isContinue(bytes) ? bytes.subarray(CONTINUES.exec(bytes.toString('latin1'))?.[0].length ?? 0) : bytes
 
 /** Whether more bytes are needed. A head that is too long is passed on, and refused as such. */
 const isUndecided = (bytes: Buffer): boolean =>

@@ -65,34 +65,54 @@ export class HighwaterSignals {
   }
 
   /** The client of the key, its status and the strategies whose signals it gets. */
-  readonly whoami = (options?: CallOptions) => this.#transport.read<Wire.WhoamiAnswer>('/v1/whoami', options)
+  whoami(options?: CallOptions) {
+    return this.#transport.read<Wire.WhoamiAnswer>('/v1/whoami', options)
+  }
+
   /** The end of the log: the number of the newest signal, and the epoch. */
-  readonly head = (options?: CallOptions) =>
-    this.#transport.read<Wire.HeadAnswer>('/v1/signals/head', options)
+  head(options?: CallOptions) {
+    return this.#transport.read<Wire.HeadAnswer>('/v1/signals/head', options)
+  }
+
   /** What your account needs attention for, newest first. */
-  readonly notices = (options?: CallOptions) =>
-    this.#transport.read<Wire.NoticesAnswer>('/v1/notices', options)
+  notices(options?: CallOptions) {
+    return this.#transport.read<Wire.NoticesAnswer>('/v1/notices', options)
+  }
+
   /** What became of a signal at each endpoint, its attempts, and why it was not sent if it was not. */
-  readonly delivery = (seq: number, options?: CallOptions) =>
-    this.#transport.read<Wire.DeliveryAnswer>(`/v1/deliveries/${seq}`, options)
+  delivery(seq: number, options?: CallOptions) {
+    return this.#transport.read<Wire.DeliveryAnswer>(`/v1/deliveries/${seq}`, options)
+  }
+
   /** Sends signals again, to one endpoint or all; with `dry_run` they are only counted. */
-  readonly resend = (body: Wire.ResendRequest, options?: CallOptions) =>
-    this.#transport.send<Wire.ResendAnswer>('POST', '/v1/resend', body, options)
+  resend(body: Wire.ResendRequest, options?: CallOptions) {
+    return this.#transport.send<Wire.ResendAnswer>('POST', '/v1/resend', body, options)
+  }
+
   /** Your endpoints, `default` first: health, settings, and what they are owed. */
-  readonly endpoints = (options?: CallOptions) =>
-    this.#transport.read<Wire.EndpointsAnswer>('/v1/endpoints', options)
+  endpoints(options?: CallOptions) {
+    return this.#transport.read<Wire.EndpointsAnswer>('/v1/endpoints', options)
+  }
+
   /** Sets an endpoint if its address acknowledges a signed test. The answer has the secret if it was made there. */
-  readonly setEndpoint = (name: string, body: Wire.EndpointRequest, options?: CallOptions) =>
-    this.#transport.send<Wire.PutEndpointAnswer>('PUT', endpoint(name), body, options)
+  setEndpoint(name: string, body: Wire.EndpointRequest, options?: CallOptions) {
+    return this.#transport.send<Wire.PutEndpointAnswer>('PUT', endpoint(name), body, options)
+  }
+
   /** Pauses an endpoint, and sets its filter, headers and expiry; what is left out stays as it is. */
-  readonly changeEndpoint = (name: string, body: Wire.EndpointChange, options?: CallOptions) =>
-    this.#transport.send<Wire.PatchEndpointAnswer>('PATCH', endpoint(name), body, options)
+  changeEndpoint(name: string, body: Wire.EndpointChange, options?: CallOptions) {
+    return this.#transport.send<Wire.PatchEndpointAnswer>('PATCH', endpoint(name), body, options)
+  }
+
   /** Makes a new secret, which only this answer shows; the old one also signs for a day, or for `overlap_hours`. */
-  readonly rotateSecret = (name: string, body: Wire.RotationRequest = {}, options?: CallOptions) =>
-    this.#transport.send<Wire.RotateEndpointAnswer>('POST', endpoint(name, '/rotate'), body, options)
+  rotateSecret(name: string, body: Wire.RotationRequest = {}, options?: CallOptions) {
+    return this.#transport.send<Wire.RotateEndpointAnswer>('POST', endpoint(name, '/rotate'), body, options)
+  }
+
   /** Fires a test signal to one endpoint, and gives its number. */
-  readonly testEndpoint = (name: string, options?: CallOptions) =>
-    this.#transport.send<Wire.TestEndpointAnswer>('POST', endpoint(name, '/test'), undefined, options)
+  testEndpoint(name: string, options?: CallOptions) {
+    return this.#transport.send<Wire.TestEndpointAnswer>('POST', endpoint(name, '/test'), undefined, options)
+  }
 
   /** Nothing more is sent there. */
   async removeEndpoint(name: string, options?: CallOptions): Promise<void> {
