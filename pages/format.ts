@@ -49,9 +49,9 @@ export type FigureRow = readonly [path: string, name: string, print: (value: num
 export const numberOf = (value: FigureValue | undefined): number | null =>
   typeof value === 'number' ? value : null
 
-/** A figure: its published digits for programs, a rounded number for people. */
-export function figure(value: number | null | undefined, print: (value: number) => string, none = NONE) {
-  if (value === null || value === undefined) return html`<data value="">${none}</data>`
+/** A figure: its published digits for programs, a rounded number for people; `none` if it is not defined, or no number. */
+export function figure(value: FigureValue | undefined, print: (value: number) => string, none = NONE) {
+  if (typeof value !== 'number') return html`<data value="">${none}</data>`
   return html`<data value="${toPercent(value)}">${print(value)}</data>`
 }
 

@@ -33,7 +33,7 @@ const figureList = (strategy: StrategyData, group: string, rows: readonly Figure
   const values = { ...groupOf(strategy, group), ...daysOf(strategy) }
   return html`<dl class="figures">${rows.map(
     row =>
-      html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${row[0] === 'trials' ? figure(numberOf(groupOf(strategy, group).trials), whole, 'not declared') : figureOf(values, row)}</dd></div>`,
+      html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${row[0] === 'trials' ? figure(groupOf(strategy, group).trials, whole, 'not declared') : figureOf(values, row)}</dd></div>`,
   )}</dl>`
 }
 
@@ -112,7 +112,7 @@ export const benchmarkSection = (strategy: StrategyData): Markup =>
 /** Before and after the day of the first version. Trades or bars that come in after their day may be hindsight. */
 export function publicationSection(strategy: StrategyData): Markup {
   const group = groupOf(strategy, 'since_publication')
-  const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`
+  const count = (name: string) => html`<td>${figure(group[name], whole)}</td>`
   return comparisonTable(
     [
       [term('before', 'Before publication'), { ...toGroup(group.before), n_days: group.days_before ?? null }],
@@ -169,7 +169,7 @@ export function excursionsSection({ dataset }: Snapshot, strategy: StrategyData)
 <table><thead><tr><td></td><th scope="col">${term('mae', 'MAE, R')}</th><th scope="col">${term('mfe', 'MFE, R')}</th></tr></thead>
 <tbody>${[...QUANTILES, ['mean', 'Mean'] as const].map(
     ([path, name]) => html`
-<tr><th scope="row">${name}</th><td>${figure(numberOf(mae[path]), hundredths)}</td><td>${figure(numberOf(mfe[path]), hundredths)}</td></tr>`,
+<tr><th scope="row">${name}</th><td>${figure(mae[path], hundredths)}</td><td>${figure(mfe[path], hundredths)}</td></tr>`,
   )}
 </tbody></table></div>`
 }

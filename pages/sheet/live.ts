@@ -6,17 +6,7 @@ import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { liveInput } from '#core/dataset/resources/live.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { liveEntries, liveFigures } from '#core/figures/live-figures.ts'
-import {
-  counted,
-  dateText,
-  decimal,
-  figure,
-  figureOf,
-  numberOf,
-  percent,
-  shortDate,
-  whole,
-} from '../format.ts'
+import { counted, dateText, decimal, figure, figureOf, percent, shortDate, whole } from '../format.ts'
 import { type Markup, serviceLink } from '../layout.ts'
 import { comparisonTable, toGroup } from './groups.ts'
 import { HEADLINE } from './sections.ts'
@@ -140,7 +130,7 @@ function factsOf(live: Live): Markup {
   const countOf = (name: string) => whole(Number(toGroup(delays[name]).count))
   const delay = (name: string) => {
     const { median, p99 } = toGroup(delays[name])
-    return html`median ${figure(numberOf(median), minutes)}, 99 % within ${figure(numberOf(p99), minutes)}`
+    return html`median ${figure(median, minutes)}, 99 % within ${figure(p99, minutes)}`
   }
   const stamped =
     seals.stamped_by === null
