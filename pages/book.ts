@@ -20,10 +20,10 @@ export function bookPage(snapshot: Snapshot): Page {
   const days = from === null || to === null ? 'no day yet' : `${dayText(from)} to ${dayText(to)}`
   return {
     title: 'The book',
-    about: `The recomputable history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
+    about: `The recomputable history of ${counted(strategies.length, 'strategy')}, ${days}: returns, drawdowns, trades and statistics of each.`,
     script: dataset.window.from === null ? 'table.js' : 'book.js',
     body: html`<h1 dir="auto">${dataset.name}</h1>
-<p class="lead">The history of ${countOf(strategies.length)}, ${days}, computed again every night and published in versions that never
+<p class="lead">The history of ${counted(strategies.length, 'strategy')}, ${days}, computed again every night and published in versions that never
 change. Every number here can be <a href="check.html">checked</a> and downloaded, and every return series is available at any risk level; <a href="explore.html">the explorer</a>
 combines strategies.</p>
 ${dataset.seals === null ? '' : html`<p class="note">${dataset.synthetic ? 'Simulated live trading' : 'Live trading'}: ${chainText(dataset.seals)}; ${clockOfSeals(dataset.seals)}.${absentText(dataset.seals)}</p>`}
@@ -38,7 +38,7 @@ ${definitions(DEFINED)}`,
 const absentText = ({ absent }: NonNullable<Snapshot['dataset']['seals']>): string =>
   absent.length === 0
     ? ''
-    : ` ${countOf(absent.length)} ${absent.length === 1 ? 'was live and is' : 'were live and are'} not in the catalogue: ${absent.join(', ')}.`
+    : ` ${counted(absent.length, 'strategy')} ${absent.length === 1 ? 'was live and is' : 'were live and are'} not in the catalogue: ${absent.join(', ')}.`
 
 const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
   removed.length === 0
@@ -47,8 +47,6 @@ const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
         ({ id, name, on, reason, published_since, days }) =>
           html`<li>${name} (${id}), ${counted(days, 'day')}, published since ${published_since === null ? NONE : dayText(published_since)}, removed on ${dayText(on)}. Reason: ${reason}</li>`,
       )}</ul></section>`
-
-const countOf = (count: number): string => counted(count, 'strategy', 'strategies')
 
 const SPREAD: readonly FigureRow[] = [
   ['mean_correlation', 'Mean correlation', hundredths],

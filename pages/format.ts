@@ -36,9 +36,12 @@ export const withPower = (text: string): string =>
 export const hundredths = (value: number): string => decimal(value, 2)
 export const whole = (value: number): string => decimal(value, 0)
 
-/** `1 day`, `3 103 days`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${whole(count)} ${count === 1 ? one : many}`
+/** `1 day`, `3 103 days`, `2 entries`. */
+export const counted = (count: number, noun: string): string => `${whole(count)} ${nounFor(count, noun)}`
+
+/** A noun as it stands behind a number. */
+export const nounFor = (count: number, noun: string): string =>
+  count === 1 ? noun : `${noun.replace(/(?<=[^aeiou])y$/, 'ie')}s`
 
 export const percent = (value: number, places = 1): string => `${decimal(value, places)} %`
 

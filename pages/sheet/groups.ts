@@ -208,7 +208,7 @@ export function entriesOf(strategy: StrategyData): string {
   const [asked, refused] = [numberOf(entries_asked), numberOf(entries_refused)]
   return asked === null || refused === null || refused === 0
     ? ''
-    : ` On all days the leverage cap refused ${whole(refused)} of ${counted(asked, 'entry', 'entries')} that the module asked for.`
+    : ` On all days the leverage cap refused ${whole(refused)} of ${counted(asked, 'entry')} that the module asked for.`
 }
 
 /** What the names in these sections open, beside those of the head of the sheet. */
