@@ -101,14 +101,12 @@ const correlationMap = (strategies: Snapshot['strategies'], rho: Float64Array): 
 const EXTREMES = 8
 
 function extremes(strategies: Snapshot['strategies'], rho: Float64Array): Markup {
-  const pairs = Array.from(rho.keys(), at => ({
-    a: Math.floor(at / strategies.length),
-    b: at % strategies.length,
-  }))
-    .filter(({ a, b }) => a < b && !Number.isNaN(rho[a * strategies.length + b]))
-    .sort((p, q) => rho[q.a * strategies.length + q.b]! - rho[p.a * strategies.length + p.b]!)
+  const { length } = strategies
+  const pairs = Array.from(rho, (value, at) => ({ value, a: Math.floor(at / length), b: at % length }))
+    .filter(({ value, a, b }) => a < b && !Number.isNaN(value))
+    .sort((p, q) => q.value - p.value)
   const table = (title: string, some: typeof pairs) =>
-    html`<table class="map"><caption>${title}</caption><tbody>${some.map(({ a, b }) => html`<tr><th scope="row">${sheetLink(strategies[a]!)} and ${sheetLink(strategies[b]!)}</th>${correlationCell(rho[a * strategies.length + b]!)}</tr>`)}</tbody></table>`
+    html`<table class="map"><caption>${title}</caption><tbody>${some.map(({ value, a, b }) => html`<tr><th scope="row">${sheetLink(strategies[a]!)} and ${sheetLink(strategies[b]!)}</th>${correlationCell(value)}</tr>`)}</tbody></table>`
   if (pairs.length === 0) return html`<p>No two strategies share so many days.</p>`
   return html`<div class="columns">${table('Highest', pairs.slice(0, EXTREMES))}${table('Lowest', pairs.slice(-EXTREMES).reverse())}</div>`
 }
