@@ -188,18 +188,14 @@ export const hasReplays = (strategy: StrategyData): boolean =>
   rowsOf(groupOf(strategy, 'replays').table).length > 0
 
 export function replaysSection(strategy: StrategyData): Markup {
-  const run = (head: Markup, values: FigureValues) =>
-    html`<tr><th scope="row">${head}</th>${RUNS.map(row =>
-      row[0] in values
-        ? html`<td>${figureOf({ ...values, ...daysOf(strategy) }, row)}</td>`
-        : html`<td></td>`,
-    )}</tr>`
-  const level = ({ risk_pct, replayed, rescaled }: FigureValues) => html`
-${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('replayed', 'replayed')}`, toGroup(replayed))}
-${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('rescaled', 'rescaled')}`, toGroup(rescaled))}`
+  const run = (level: FigureValues, how: 'replayed' | 'rescaled') => {
+    const values = { ...toGroup(level[how]), ...daysOf(strategy) }
+    return html`
+<tr><th scope="row">${percentOf(numberOf(level.risk_pct)!)} %, ${term(how, how)}</th>${RUNS.map(row => html`<td>${row[0] in values && figureOf(values, row)}</td>`)}</tr>`
+  }
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Replays"><table>
 <thead><tr><td></td>${RUNS.map(([path, name]) => html`<th scope="col">${term(path, name)}</th>`)}</tr></thead>
-<tbody>${rowsOf(groupOf(strategy, 'replays').table).map(level)}
+<tbody>${rowsOf(groupOf(strategy, 'replays').table).map(level => [run(level, 'replayed'), run(level, 'rescaled')])}
 </tbody></table></div>`
 }
 
