@@ -1,12 +1,9 @@
 // `make cdn`: the history service behind nginx and Varnish, on this machine, until Ctrl-C.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
-import { EXAMPLE_SITE, type Site } from '#cli/services/edge/site.ts'
+import { toSite } from '#cli/commands/nginx.ts'
 import { startLocalServer } from '#cli/services/local-server.ts'
-import { createStarted } from '#cli/services/started.ts'
 import { readEnvironment } from '#cli/settings/environment.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { type Layer, startNginx, startVarnish } from './layers.ts'
@@ -26,54 +23,38 @@ process.exitCode = await runChain().catch(error => {
 /** Starts all of them, and ends all when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
   const environment = readEnvironment({ env: process.env, home: ROOT })
-  const store = folderOf(environment.STORE_URL)
-  const started = createStarted()
-  const newFolder = async (name: string): Promise<string> => {
-    const folder = await mkdtemp(join(tmpdir(), `highwater-${name}-`))
-    started.add(() => rm(folder, { recursive: true, force: true }))
-    return folder
-  }
+  await using started = new AsyncDisposableStack()
+  const newFolder = async (name: string): Promise<string> =>
+    started.use(await mkdtempDisposable(join(tmpdir(), `highwater-${name}-`))).path
+  const command = [join(ROOT, 'cli/highwater.ts'), 'run', '--history-only']
   // It publishes the sample book if nothing is published.
-  const starting = startLocalServer(
-    process.execPath,
-    [join(ROOT, 'cli/highwater.ts'), 'run', '--history-only'],
-    {
-      endsBySignal: true,
-      name: 'the history service',
-      ready: /^history service on (http:\/\/\S+)$/,
-      print: line => console.log(line),
-    },
+  const starting = startLocalServer(process.execPath, command, {
+    endsBySignal: true,
+    name: 'the history service',
+    ready: /^history service on (http:\/\/\S+)$/,
+    print: line => console.log(line),
+  })
+  started.defer(() =>
+    starting.then(
+      tier => tier.stop(),
+      () => {}, // what it waits for has the error
+    ),
   )
-  started.add(() => starting.then(tier => tier.stop()))
-  try {
-    const tier = await Promise.race([starting, stopped])
-    if (typeof tier === 'string') return 0 // Ctrl-C came early
-    const { hostname: host, port } = new URL(tier.url)
-    const site: Site = {
-      store,
-      tier: { host, port: Number(port) },
-      tls: null,
-      nginx: { host: '127.0.0.1', port: NGINX_PORT },
-      allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.ALLOWED_ORIGINS],
-      trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.TRUSTED_PROXIES],
-      deprecatedAtMs: environment.DEPRECATED_AT,
-      sunsetAtMs: environment.SUNSET_AT,
-    }
-    const nginx = await startNginx(await newFolder('nginx'), site)
-    started.add(nginx.stop)
-    const varnish = await startVarnish(await newFolder('varnish'), site, VARNISH_PORT)
-    started.add(varnish.stop)
-    printAddresses(tier, nginx, varnish)
-    const endings = [tier, nginx, varnish].map(({ ended }) => ended.then(() => null))
-    return (await Promise.race([stopped, ...endings])) === null ? 1 : 0
-  } finally {
-    await started.endAll()
-  }
-}
-
-function folderOf(storeUrl: string): string {
-  if (storeUrl.startsWith('file:')) return fileURLToPath(storeUrl)
-  throw new Error(`nginx serves the files of a folder: STORE_URL must begin with file://, and is ${storeUrl}`)
+  const tier = await Promise.race([starting, stopped])
+  if (typeof tier === 'string') return 0 // Ctrl-C came early
+  const { hostname: host, port } = new URL(tier.url)
+  const site = toSite(environment, {
+    tier: { host, port: Number(port) },
+    tls: null,
+    nginx: { host: '127.0.0.1', port: NGINX_PORT },
+  })
+  const nginx = await startNginx(await newFolder('nginx'), site)
+  started.defer(nginx.stop)
+  const varnish = await startVarnish(await newFolder('varnish'), site, VARNISH_PORT)
+  started.defer(varnish.stop)
+  printAddresses(tier, nginx, varnish)
+  const endings = [tier, nginx, varnish].map(({ ended }) => ended.then(() => null))
+  return (await Promise.race([stopped, ...endings])) === null ? 1 : 0
 }
 
 function printAddresses(tier: Layer, nginx: Layer, varnish: Layer): void {

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { EpochDay } from '#core/calendar.ts'
-import type { Benchmark, StrategyData } from '#core/dataset/snapshot.ts'
+import type { Benchmark } from '#core/dataset/snapshot.ts'
 import { assembleCorrelation, type CorrelationRows, rowBlocks } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
 import { type Bars, type Funding, toBars, toShared } from '#core/replay/bars.ts'
@@ -15,7 +14,7 @@ import { type Proof, proofOf, runModules } from '#pipeline/modules/run-modules.t
 import type { Computer } from '#pipeline/night/compute-snapshot.ts'
 import type { ComputedStrategy, StrategyTask } from '#pipeline/night/compute-strategy.ts'
 import type { Refused } from '#pipeline/night/histories.ts'
-import { moduleTasks, type Parts, type Ran, runStrategy, toTask } from '#pipeline/night/run-strategies.ts'
+import { moduleTasks, type Ran, runStrategy, toTask } from '#pipeline/night/run-strategies.ts'
 import { createThreads } from '#pipeline/night/threads.ts'
 import type { PhaseOrder } from './coordinate.ts'
 import { pack, unpack } from './pack.ts'
@@ -39,50 +38,67 @@ type ComputeInput = Omit<StrategyTask, 'run' | 'bars' | 'funding' | 'benchmarks'
   readonly proof: Proof
 }
 
-export const createFleetComputer = (runner: TaskRunner): Computer => ({
-  strategies: (parts, lastDay, extra) => computeOnFleet(runner, parts, lastDay, extra),
-  correlation: strategies => correlateOnFleet(runner, strategies),
-})
+/** More blocks than any fleet has lanes, and so many that doing one of them twice costs little. */
+const BLOCKS = 128
 
-async function computeOnFleet(
-  runner: TaskRunner,
-  parts: Parts,
-  lastDay: EpochDay,
-  { benchmarks, service }: Pick<StrategyTask, 'benchmarks' | 'service'>,
-): Promise<readonly (Ran<ComputedStrategy> | Refused)[]> {
-  const tasks = parts.strategies.map(entry => toTask(parts, entry, lastDay))
-  const folder = join(parts.dir, 'strategies')
-  const own = moduleTasks(tasks)
-  const proof = proofOf(own)
-  const modules = own.length === 0 ? null : await runner.share(pack(await readFolder(folder)))
-  const known = new Map<object, Promise<string>>()
-  const shareOnce = (key: object, value: unknown): Promise<string> => {
-    const sharing = known.get(key) ?? runner.share(pack(value))
-    known.set(key, sharing)
-    return sharing
-  }
-  const common = { benchmarks: await runner.share(pack(benchmarks)), service, proof }
-  const inputs: ComputeInput[] = []
-  for (const { entry, bars, funding, lastDay } of tasks) {
-    inputs.push({
-      ...common,
-      lastDay,
-      entry: withPath(entry, path => relative(folder, path)),
-      // Those of an ended strategy are cut.
-      bars: bars && (await shareOnce(entry.ended === null ? bars.c.buffer : bars, bars)),
-      funding: funding && (await shareOnce(funding, funding)),
-      modules: entry.source.kind === 'module' ? modules : null,
+type CorrelateInput = { readonly series: string; readonly fromRow: number; readonly toRow: number }
+
+/** Computes what a night computes, on the workers of a run: each strategy is a task, then each block of rows of the matrices. */
+export const createFleetComputer = (runner: TaskRunner): Computer => ({
+  async strategies(parts, lastDay, { benchmarks, service }) {
+    const tasks = parts.strategies.map(entry => toTask(parts, entry, lastDay))
+    const folder = join(parts.dir, 'strategies')
+    const own = moduleTasks(tasks)
+    const proof = proofOf(own)
+    const modules = own.length === 0 ? null : await runner.share(pack(await readFolder(folder)))
+    const known = new Map<object, Promise<string>>()
+    const shareOnce = (key: object, value: unknown): Promise<string> => {
+      const sharing = known.get(key) ?? runner.share(pack(value))
+      known.set(key, sharing)
+      return sharing
+    }
+    const common = { benchmarks: await runner.share(pack(benchmarks)), service, proof }
+    const inputs: ComputeInput[] = []
+    for (const { entry, bars, funding, lastDay } of tasks) {
+      inputs.push({
+        ...common,
+        lastDay,
+        entry: withPath(entry, path => relative(folder, path)),
+        // Those of an ended strategy are cut.
+        bars: bars && (await shareOnce(entry.ended === null ? bars.c.buffer : bars, bars)),
+        funding: funding && (await shareOnce(funding, funding)),
+        modules: entry.source.kind === 'module' ? modules : null,
+      })
+    }
+    const outcomes = new Map<string, Ran<ComputedStrategy> | Refused>()
+    await runner.run({
+      phase: 'compute',
+      unit: 'strategy',
+      tasks: inputs.map(input => ({ id: input.entry.id, input: () => pack(input) })),
+      take: (id, { bytes }) => outcomes.set(id, unpack(bytes)),
     })
-  }
-  const outcomes = new Map<string, Ran<ComputedStrategy> | Refused>()
-  await runner.run({
-    phase: 'compute',
-    unit: 'strategy',
-    tasks: inputs.map(input => ({ id: input.entry.id, input: () => pack(input) })),
-    take: (id, { bytes }) => outcomes.set(id, unpack(bytes)),
-  })
-  return inputs.map(({ entry }) => outcomes.get(entry.id)!)
-}
+    return inputs.map(({ entry }) => outcomes.get(entry.id)!)
+  },
+  async correlation(strategies) {
+    const blocks = rowBlocks(strategies.length, BLOCKS)
+    const inputs = new Map<string, CorrelateInput>()
+    for (const period of ['daily', 'weekly'] as const) {
+      const series = await runner.share(pack(strategies.map(each => each[period])))
+      for (const [fromRow, toRow] of blocks) inputs.set(`${period}-${fromRow}`, { series, fromRow, toRow })
+    }
+    const rows = { daily: [] as CorrelationRows[], weekly: [] as CorrelationRows[] }
+    await runner.run({
+      phase: 'correlate',
+      unit: 'block',
+      tasks: [...inputs].map(([id, input]) => ({ id, input: () => pack(input) })),
+      take: (id, { bytes }) => rows[id.startsWith('daily') ? 'daily' : 'weekly'].push(unpack(bytes)),
+    })
+    return {
+      daily: assembleCorrelation(strategies.length, rows.daily),
+      weekly: assembleCorrelation(strategies.length, rows.weekly),
+    }
+  },
+})
 
 function withPath(entry: StrategyEntry, change: (path: string) => string): StrategyEntry {
   const { source } = entry
@@ -98,31 +114,6 @@ async function readFolder(folder: string): Promise<ReadonlyMap<string, Uint8Arra
     if (found.isFile()) entries.set(path, await readFile(join(folder, path)))
   }
   return entries
-}
-
-/** More blocks than any fleet has lanes, and so many that doing one of them twice costs little. */
-const BLOCKS = 128
-
-type CorrelateInput = { readonly series: string; readonly fromRow: number; readonly toRow: number }
-
-async function correlateOnFleet(runner: TaskRunner, strategies: readonly StrategyData[]) {
-  const blocks = rowBlocks(strategies.length, BLOCKS)
-  const inputs = new Map<string, CorrelateInput>()
-  for (const period of ['daily', 'weekly'] as const) {
-    const series = await runner.share(pack(strategies.map(each => each[period])))
-    for (const [fromRow, toRow] of blocks) inputs.set(`${period}-${fromRow}`, { series, fromRow, toRow })
-  }
-  const rows = { daily: [] as CorrelationRows[], weekly: [] as CorrelationRows[] }
-  await runner.run({
-    phase: 'correlate',
-    unit: 'block',
-    tasks: [...inputs].map(([id, input]) => ({ id, input: () => pack(input) })),
-    take: (id, { bytes }) => rows[id.startsWith('daily') ? 'daily' : 'weekly'].push(unpack(bytes)),
-  })
-  return {
-    daily: assembleCorrelation(strategies.length, rows.daily),
-    weekly: assembleCorrelation(strategies.length, rows.weekly),
-  }
 }
 
 /** Bytes of inputs that stay in memory: bars of one minute for ten years are 250 MB. */

@@ -74,12 +74,11 @@ type Background = ReturnType<typeof createBackground>
 
 /** Work beside the collecting of results, which ends if some of it fails. */
 function createBackground() {
-  const works: Promise<void>[] = []
+  const works: Promise<unknown>[] = []
   const faults: unknown[] = []
   return {
     start(work: Promise<unknown>): void {
-      const fail = (error: unknown): void => void faults.push(error)
-      works.push(work.then(() => {}, fail))
+      works.push(work.catch((error: unknown) => faults.push(error)))
     },
     assertSound(): void {
       if (faults.length > 0) throw faults[0]
@@ -97,11 +96,10 @@ async function makePlan(fleet: Fleet, { phase, tasks: ordered }: PhaseOrder): Pr
     throw new Error(
       `the run ${run} is over, it published ${end.version ?? 'nothing'}: name another one in --run`,
     )
-  const digests = new Map<string, string>()
-  await inLanes(ordered, REQUESTS, async ({ id, input }) => {
-    digests.set(id, await saveInput(privateStore, run, input()))
-  })
-  const tasks = ordered.map(({ id }) => ({ id, input: digests.get(id)! }))
+  const tasks = await inLanes(ordered, REQUESTS, async ({ id, input }) => ({
+    id,
+    input: await saveInput(privateStore, run, input()),
+  }))
   const draft: Plan = { plan_version: 2, version, effort, code, canary: '', tasks }
   const place = { privateStore, run, phase }
   const canary = await makeTask(fleet, { ...place, plan: draft }, tasks[0]!)

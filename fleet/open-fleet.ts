@@ -23,14 +23,6 @@ export type FleetOrder = {
   readonly waitMs: number
 }
 
-/** What a report says of the fleet of a build: the strategies that each worker computed and rendered, by its host and process. */
-export type FleetRecord = {
-  readonly run: string
-  readonly code: string
-  readonly computed: Counts
-  readonly rendered: Counts
-}
-
 type WorkerOrder = Stores & {
   readonly threads: number
   /** Which code it has: see `Plan`. */
@@ -96,8 +88,8 @@ export async function openFleet({ run: given, redisUrl, waitMs }: FleetOrder, bu
     }),
     /** Renders a version; the threads end with it, before all files are read back. */
     render: (order: RenderOrder) => renderOnFleet(runOnce, renderer, order).finally(close),
-    /** Ends the run of a version that was published, and returns its record for the report of the build. */
-    async end(): Promise<FleetRecord> {
+    /** Ends the run of a version that was published. Returns how many strategies each worker computed and rendered, by its host and process. */
+    async end() {
       await end(version)
       return { run, code: worker.code, computed: counts.compute, rendered: counts.render }
     },

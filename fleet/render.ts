@@ -5,7 +5,7 @@ import { type Artifact, artifact } from '#core/contract/manifest.ts'
 import { partOf } from '#core/dataset/part.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { countProgress } from '#core/progress.ts'
-import { sidOf, strategyFolder } from '#static-build/published-points.ts'
+import { sidOf, strategyFolder } from '#static-build/render-point.ts'
 import {
   bookTasks,
   inLanes,

@@ -1,7 +1,7 @@
 // A worker of a fleet: does tasks of a run, and stores their results.
-
 import { inLanes } from '#static-build/render-version.ts'
 import { sha256 } from '#storage/digest.ts'
+import { retry } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import {
   hasResult,
@@ -94,17 +94,13 @@ const RETRY_MS = 1_000
 
 /** Does its share, then what is missing of the others: those of a worker that was killed. When it resolves, every task is done. */
 export async function doShare(worker: Worker, run: Run, share: Share, pause: (ms: number) => Promise<void>) {
-  const attempt = (task: Task, tries = 1): Promise<void> =>
-    doTask(worker, run, task).catch(async (error: unknown) => {
-      if (tries === MOST_TRIES) throw error
-      await pause(RETRY_MS)
-      return attempt(task, tries + 1)
-    })
+  const wait = () => pause(RETRY_MS)
+  const attempt = (task: Task) => retry(() => doTask(worker, run, task), MOST_TRIES, wait)
   const { tasks } = run.plan
   const own = tasks.filter((_, i) => i % share.of === share.index)
-  await inLanes(own, worker.lanes, each => attempt(each))
+  await inLanes(own, worker.lanes, attempt)
   const done = new Set(await listDone(run))
   const missing = tasks.filter(({ id }) => !done.has(id)).reverse() // what the others do last
   const from = Math.floor((missing.length * share.index) / share.of) // elsewhere than the other helpers
-  await inLanes([...missing.slice(from), ...missing.slice(0, from)], worker.lanes, each => attempt(each))
+  await inLanes([...missing.slice(from), ...missing.slice(0, from)], worker.lanes, attempt)
 }

@@ -35,7 +35,7 @@ export type Comparison = Stores & {
 /**
  * What the version appends and alters: of the served one, and of what was published after that one and then
  * rolled back, because users saw it. A version that a later publication replaced is not compared: the later
- * one was compared with it. Throws a RestatementError if a strategy is altered or gone, no filled gap explains it, and that was not declared,
+ * one was compared with it. Throws if a strategy is altered or gone, no filled gap explains it, and that was not declared,
  * and an UnreadableError if that is not known.
  */
 export async function compareWithPublished(order: Comparison, log: readonly LoggedEntry[]) {
@@ -152,16 +152,11 @@ function withRolledBack(changes: Changes, rolledBack: Changes): Changes {
   }
 }
 
-/** A build that would change a published deployment: a user may have invested by it. */
-export class ProgramChangedError extends Error {
-  override readonly name = 'ProgramChangedError'
-}
-
 /**
  * Compares the deployments of a program with those of the newest version that published one of the same
  * alias, rolled back or not: each of them must be there again, to the byte. That version was compared with
- * those before it. Returns the versions that are declared to be lost. Throws a ProgramChangedError that names the first
- * difference, and an UnreadableError if the comparison is impossible.
+ * those before it. Returns the versions that are declared to be lost. Throws an error that names the first difference, because
+ * a user may have invested by it, and an UnreadableError if the comparison is impossible.
  */
 export async function compareProgram(order: Comparison, log: readonly LoggedEntry[]): Promise<Declaration[]> {
   const { program, snapshot, declared } = order
@@ -177,7 +172,10 @@ async function newestOf(order: Comparison, alias: string, log: readonly LoggedEn
   for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
     const why = `it is not known whether the program changes what ${entry.version} published`
-    const found = await orUnreadable(readProgram(order, entry), order, entry.version, why)
+    const reading = readManifest(order.store, entry)
+      .then(each => readProgram(order.privateStore, each))
+      .then(program => program ?? undefined) // a version without one is not lost
+    const found = await orUnreadable(reading, order, entry.version, why)
     if (found === null) lost.push(entry.version)
     if (found?.alias === alias) return { found, lost }
   }
@@ -191,7 +189,7 @@ function assertAppended({ version, alias, documents }: StoredProgram, deploys: r
   const seq = published.findIndex((deploy, i) => JSON.stringify(deploy) !== JSON.stringify(deploys[i])) + 1
   if (seq === 0) return
   const now = deploys[seq - 1]
-  throw new ProgramChangedError(
+  throw new Error(
     `deployment ${seq} of ${alias} would change, and what was bought is bought:\n` +
       `  ${version} published ${JSON.stringify(published[seq - 1])}\n` +
       `  this build has ${now === undefined ? 'no such deployment' : JSON.stringify(now)}\n` +

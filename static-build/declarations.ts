@@ -22,17 +22,13 @@ export type Declarations = Readonly<Record<Declaration['what'], Pick<ReadonlySet
   readonly reason: string
 }
 
-const everything = (has: () => boolean, reason: string): Declarations => ({
-  ...{ restate: { has }, remove: { has }, same_rules: { has }, after_lost: { has } },
-  reason,
-})
-
-export const NOTHING_DECLARED = everything(() => false, '')
-
 /** For versions that nobody else sees. */
-export const declareAll = (reason: string): Declarations => everything(() => true, reason)
+export function declareAll(reason: string): Declarations {
+  const all = { has: () => true }
+  return { restate: all, remove: all, same_rules: all, after_lost: all, reason }
+}
 
-/** The declarations that changes need; filled gaps need none. Throws a RestatementError with everything that was not declared. */
+/** The declarations that changes need; filled gaps need none. Throws an error with everything that was not declared. */
 export function declarationsFor(changes: Changes, declared: Declarations, isRolledBack: boolean) {
   const { removed, strategies, filled_gaps = [], not_compared = [] } = changes
   const needed = {
@@ -45,35 +41,33 @@ export function declarationsFor(changes: Changes, declared: Declarations, isRoll
     needed[what].map(({ id }) => ({ what, of: id, reason: declared.reason })),
   )
   const missing = all.filter(({ what, of }) => !declared[what].has(of))
-  if (missing.length > 0) throw new RestatementError(changes, missing, isRolledBack)
+  if (missing.length > 0) throw restatement(changes, missing, isRolledBack)
   return all
 }
 
 /** Altered values that are listed for each strategy: enough to see the pattern. */
 const MOST_SHOWN = 5
 
-/** A build that would alter published values, remove a strategy or change rules, without the declaration that it needs. */
-export class RestatementError extends Error {
-  /** If `isRolledBack`, the version that the changes are against was published and then rolled back. */
-  constructor(changes: Changes, missing: readonly Declaration[], isRolledBack: boolean) {
-    const since = isRolledBack ? ' before it was rolled back' : ''
-    const named = (what: Declaration['what']) =>
-      missing.filter(each => each.what === what).map(({ of }) => of)
-    const restated = new Set(named('restate'))
-    const ways = DECLARED.filter(what => named(what).length > 0).map(what => wayOf(WAYS[what], named(what)))
-    super(
-      [
-        `the version ${changes.version} would alter history that ${changes.previous} published${since}:`,
-        ...named('remove').map(id => `  ${id}: the strategy is gone`),
-        ...changes.strategies.filter(({ id }) => restated.has(id)).flatMap(linesOf),
-        ...named('same_rules').map(
-          id => `  ${id}: the files of its module differ, and the version of the module is the same`,
-        ),
-        ['nothing was published. Correct the book', ...ways].join('. '),
-      ].join('\n'),
-    )
-    this.name = 'RestatementError'
-  }
+/**
+ * The error of a build that would alter published values, remove a strategy or change rules, without the declaration that it
+ * needs. If `isRolledBack`, the version that the changes are against was published and then rolled back.
+ */
+function restatement(changes: Changes, missing: readonly Declaration[], isRolledBack: boolean): Error {
+  const since = isRolledBack ? ' before it was rolled back' : ''
+  const named = (what: Declaration['what']) => missing.filter(each => each.what === what).map(({ of }) => of)
+  const restated = new Set(named('restate'))
+  const ways = DECLARED.filter(what => named(what).length > 0).map(what => wayOf(WAYS[what], named(what)))
+  return new Error(
+    [
+      `the version ${changes.version} would alter history that ${changes.previous} published${since}:`,
+      ...named('remove').map(id => `  ${id}: the strategy is gone`),
+      ...changes.strategies.filter(({ id }) => restated.has(id)).flatMap(linesOf),
+      ...named('same_rules').map(
+        id => `  ${id}: the files of its module differ, and the version of the module is the same`,
+      ),
+      ['nothing was published. Correct the book', ...ways].join('. '),
+    ].join('\n'),
+  )
 }
 
 const WAYS = {

@@ -6,20 +6,7 @@ import { sha256 } from '#storage/digest.ts'
 import { immutableHeaders, type ObjectStore, type Stores } from '#storage/object-store.ts'
 import { chainFaults, openSeals, type PublicSeal, readSeals, startsOf } from '#storage/seals/chain.ts'
 import { liveRecordsOf } from '#storage/seals/live-records.ts'
-import {
-  beginningsOf,
-  dateOf,
-  isRecordOf,
-  lastSeqOf,
-  lossOf,
-  type Opening,
-  type OpeningLine,
-  openingText,
-  parseBatch,
-  readRecord,
-  recordKey,
-  type SealRecord,
-} from '#storage/seals/seal.ts'
+import * as format from '#storage/seals/seal.ts'
 import { readTimeStamp } from '#storage/time-stamps.ts'
 
 const READS_AT_ONCE = 32
@@ -36,23 +23,25 @@ export async function openDays(stores: Stores, until: string): Promise<void> {
   if (fault !== undefined) throw new Error(`${store.url}: ${fault}; restore the seals from a copy`)
   await assertOver(privateStore, (seals.at(-1)?.seal.n ?? 0) + 1, until)
   const done = new Set(await store.list(`${SEALS_PREFIX}openings/`))
-  const days = Map.groupBy(seals, ({ seal }) => dateOf(seal))
+  const days = Map.groupBy(seals, ({ seal }) => format.dateOf(seal))
   const due = [...days].filter(([date]) => date <= until && !done.has(openingKey(date)))
   if (due.length === 0) return
   const stamped = new Set(await store.list(`${SEALS_PREFIX}anchors/`))
   const starts = await pMap(startsOf(seals), each => readOwn(privateStore, each))
-  const begun = starts.flatMap(start => beginningsOf(start?.items.map(item => ({ n: start.n, item })) ?? []))
+  const begun = starts.flatMap(start =>
+    format.beginningsOf(start?.items.map(item => ({ n: start.n, item })) ?? []),
+  )
   for (const [date, own] of due) {
     const opening = await openingOf(stores, own, date, stamped, begun)
-    const bytes = new TextEncoder().encode(openingText(opening))
+    const bytes = new TextEncoder().encode(format.openingText(opening))
     await store.create(openingKey(date), bytes, immutableHeaders('application/jsonl; charset=utf-8'))
   }
 }
 
 /** A sealer that was killed between a record and its seal finishes it when it starts. */
 async function assertOver(privateStore: ObjectStore, n: number, until: string): Promise<void> {
-  const record = await readRecord(privateStore, n)
-  if (record === null || dateOf({ toMs: Date.parse(record.to) }) > until) return
+  const record = await format.readRecord(privateStore, n)
+  if (record === null || format.dateOf({ toMs: Date.parse(record.to) }) > until) return
   throw new Error(
     `seal ${n} has a record and is not published, so ${record.to.slice(0, 10)} cannot be opened: start \`highwater serve signals\`, ` +
       'which publishes it, and build again',
@@ -64,19 +53,19 @@ async function openingOf(
   own: readonly PublicSeal[],
   date: string,
   stamped: ReadonlySet<string>,
-  begun: ReturnType<typeof beginningsOf>,
-): Promise<Opening> {
+  begun: ReturnType<typeof format.beginningsOf>,
+): Promise<format.Opening> {
   const records = await pMap(own, each => readOwn(privateStore, each), { concurrency: READS_AT_ONCE })
   const day_key = records.find(record => record !== null)?.day_key ?? ''
-  const lines: OpeningLine[] = []
-  let before: SealRecord | null = null // the first seal of a day always has a line, so that an opening can be read alone
+  const lines: format.OpeningLine[] = []
+  let before: format.SealRecord | null = null // the first seal of a day always has a line, so that an opening can be read alone
   for (const [i, record] of records.entries()) {
     const { n } = own[i]!.seal
-    const lost = lossOf(n, begun)
+    const lost = format.lossOf(n, begun)
     if (lost !== undefined) lines.push({ n, lost: lost.why })
     else if (record === null)
       throw new Error(
-        `seal ${n} cannot be opened, because ${privateStore.url}/${recordKey(n)} is missing or of another seal: restore it from a ` +
+        `seal ${n} cannot be opened, because ${privateStore.url}/${format.recordKey(n)} is missing or of another seal: restore it from a ` +
           'copy; without one, `highwater seals begin-anew --reason TEXT` declares it lost in public',
       )
     else if (!isImplied(record, before, day_key)) {
@@ -91,22 +80,29 @@ async function openingOf(
 }
 
 /** Whether a reader knows what is in a seal: nothing, after the number before. */
-const isImplied = ({ items, batch, ...record }: SealRecord, before: SealRecord | null, day_key: string) =>
+const isImplied = (
+  { items, batch, ...record }: format.SealRecord,
+  before: format.SealRecord | null,
+  day_key: string,
+) =>
   items.length === 0 &&
   record.day_key === day_key &&
   record.origin === before?.origin &&
-  parseBatch(batch)?.after === lastSeqOf(before)
+  format.parseBatch(batch)?.after === format.lastSeqOf(before)
 
-async function readStamp(store: ObjectStore, { seal: { n }, bytes }: PublicSeal): Promise<Opening['stamps']> {
+async function readStamp(
+  store: ObjectStore,
+  { seal: { n }, bytes }: PublicSeal,
+): Promise<format.Opening['stamps']> {
   const proof = await store.read(sealAnchorKey(n))
   const stamp = proof && readTimeStamp(proof, sha256(bytes))
   return stamp ? [{ n, ...stamp }] : []
 }
 
 /** The record of a seal, null if there is none that fits. */
-async function readOwn(privateStore: ObjectStore, seal: PublicSeal): Promise<SealRecord | null> {
-  const record = await readRecord(privateStore, seal.seal.n)
-  return record && isRecordOf(record, seal) ? record : null
+async function readOwn(privateStore: ObjectStore, seal: PublicSeal): Promise<format.SealRecord | null> {
+  const record = await format.readRecord(privateStore, seal.seal.n)
+  return record && format.isRecordOf(record, seal) ? record : null
 }
 
 /**

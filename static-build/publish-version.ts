@@ -10,12 +10,18 @@ import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON, type ObjectStore, type Stores } from '#storage/object-store.ts'
+import {
+  IMMUTABLE_BYTES,
+  IMMUTABLE_JSON,
+  type ObjectStore,
+  OTHER_BYTES_REMEDY,
+  type Stores,
+  writeOnce,
+} from '#storage/object-store.ts'
 import { deriveHint, firstTimes, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { readTimeStamps } from '#storage/time-stamps.ts'
-import { OTHER_BYTES_REMEDY, writeOnce } from '#storage/write-once.ts'
-import { fileFaults } from './audit/audit-files.ts'
+import { fileFaults } from './audit/audit.ts'
 import { createStoreReader } from './audit/reader.ts'
 import {
   type Comparison,
@@ -24,7 +30,7 @@ import {
   withDeclared,
 } from './compare-with-published.ts'
 import { append, trySwitch } from './move-pointer.ts'
-import { publishedPoints } from './published-points.ts'
+import { publishedPoints } from './render-point.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
 import { savePrivate } from './save-private.ts'
 import { type Document, digestsOf, versionDocuments } from './version-documents.ts'
@@ -51,13 +57,11 @@ export type PublishOrder = Comparison & {
   readonly render?: (order: RenderOrder) => Promise<Artifact[]>
 }
 
-export type Published = Awaited<ReturnType<typeof publishVersion>>
-
 /**
  * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer entry that names it. A
  * crash anywhere leaves the version that was served before, and running the same command again finishes the
- * work. Throws a RestatementError or a ProgramChangedError before anything public is written, and a
- * LostRaceError if another entry was written since the log was read that this version was compared with.
+ * work. Throws before anything public is written if the version would alter what is published without a declaration, and at
+ * its end if another entry was written since the log was read that this version was compared with.
  */
 export async function publishVersion(order: PublishOrder) {
   const log = await readLog(order.store)
@@ -160,7 +164,7 @@ async function writeManifest(
  */
 async function assertWhole(store: ObjectStore, progress: Progress, manifest: Manifest): Promise<void> {
   const reader = createStoreReader(store)
-  const faults = await fileFaults(reader, manifest, progress, reader.measure)
+  const { faults } = await fileFaults(reader, manifest, progress, reader.measure)
   if (faults.length === 0) return
   throw new Error(
     `${store.url} does not hold what was written to it: ${faults[0]?.told}, one of ${faults.length}; ` +

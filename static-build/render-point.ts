@@ -1,11 +1,11 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { toIsoDate } from '#core/calendar.ts'
-import { artifactKey, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
+import { artifactKey, TWIN_ENDINGS, type TwinCoding, versionFolder } from '#core/contract/artifacts.ts'
 import type { Artifact, Effort } from '#core/contract/manifest.ts'
 import { isBinary, type Params } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
-import { canonicalPath, routeOf } from '#core/dataset/resources/routes.ts'
+import { canonicalPath, canonicalPoints, DATASET_ROUTES, routeOf } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { ASSETS, INTEGRITY } from '#pages/assets.ts'
 import type { AssetName } from '#pages/layout.ts'
@@ -18,6 +18,7 @@ import {
   type PageId,
   pageFile,
   pictureFile,
+  publishedPages,
 } from '#pages/page-routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import { immutableHeaders, type ObjectHeaders } from '#storage/object-store.ts'
@@ -30,6 +31,26 @@ export type Point =
   | { readonly kind: 'page'; readonly id: PageId; readonly sid: string }
   | { readonly kind: 'picture'; readonly sid: string }
   | { readonly kind: 'asset'; readonly name: AssetName }
+
+/** Every point of a snapshot: its canonical answers, its pages and their pictures, and what these load. */
+export function publishedPoints({ strategies }: Pick<Snapshot, 'strategies'>): Point[] {
+  const ids = strategies.map(({ id }) => id)
+  const answers = DATASET_ROUTES.flatMap(route =>
+    canonicalPoints(route, ids).map((params): Point => ({ kind: 'answer', id: route.id, params })),
+  )
+  const pages = publishedPages(ids).map(({ route, sid }): Point => ({ kind: 'page', id: route.id, sid }))
+  const pictures = ['', ...ids].map((sid): Point => ({ kind: 'picture', sid }))
+  return [...answers, ...pages, ...pictures, ...ASSETS.map(({ name }): Point => ({ kind: 'asset', name }))]
+}
+
+/** The strategy that a point is about, or '' if it is about the book: a part of a snapshot has all points of its strategy. */
+export function sidOf(point: Point): string {
+  if (point.kind === 'asset') return ''
+  return point.kind === 'answer' ? point.params.sid : point.sid
+}
+
+export const strategyFolder = (version: string, id: string): string =>
+  `${versionFolder(version)}/strategies/${id}`
 
 /** The files of a canonical point, plain and twins, and its line of the manifest. */
 export type RenderedPoint = ReturnType<typeof renderPoint>
@@ -124,16 +145,14 @@ const describe = (bytes: Uint8Array) => ({ bytes: bytes.length, sha256: sha256(b
 /** From here on the levels are `LARGE`: of 25 MB Brotli 11 would take minutes, and gzip 9 take 4 % off, four times as long as 6. */
 const LARGE_BYTES = 1 << 20
 
-type Levels = { readonly br: number; readonly gzip: number }
-
-const LARGE: Levels = { br: 5, gzip: 6 }
+const LARGE = { br: 5, gzip: 6 }
 /** Saves an eighth of what is requested most. Of a page it saves a tenth, of a table a twentieth, in 20 times the time. */
-const GOOD: Levels = { br: 10, gzip: 6 }
+const GOOD = { br: 10, gzip: 6 }
 /** Gzip 4 takes 40 % of the time of 6, for 6 % more bytes; nearly everyone is sent the other twin. */
-const QUICK: Levels = { br: 5, gzip: 4 }
+const QUICK = { br: 5, gzip: 4 }
 
 /** Brotli 6 to 9 are slower than 5 and no smaller on numbers, so there are three levels and no more. */
-function levelsOf(effort: Effort, kind: Kind, bytes: number): Levels {
+function levelsOf(effort: Effort, kind: Kind, bytes: number): typeof LARGE {
   if (effort === 'quick') return QUICK
   if (bytes >= LARGE_BYTES) return LARGE
   if (effort === 'best') return { br: 11, gzip: 9 }

@@ -6,10 +6,8 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import { countProgress, type Progress } from '#core/progress.ts'
 import { beginBatch } from '#storage/folder-batch.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
-import { writeOnce } from '#storage/write-once.ts'
-import { sidOf } from './published-points.ts'
-import type { Point, RenderedPoint } from './render-point.ts'
+import { type ObjectStore, writeOnce } from '#storage/object-store.ts'
+import { type Point, type RenderedPoint, sidOf } from './render-point.ts'
 import type { BookTask, PartTask, StrategyTask } from './render-worker.ts'
 
 export type RenderOrder = {
@@ -121,10 +119,7 @@ export async function inLanes<Item, Result>(
  */
 export async function writePoints(store: ObjectStore, rendered: readonly RenderedPoint[]) {
   const files = rendered.flatMap(point => point.files)
-  const writes = await Promise.allSettled(
-    files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
-  )
-  for (const write of writes) if (write.status === 'rejected') throw write.reason
+  await inLanes(files, Infinity, ({ key, bytes, headers }) => writeOnce(store, key, bytes, headers))
   return linesOf(rendered)
 }
 

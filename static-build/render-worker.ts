@@ -6,8 +6,14 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import { placeFolder } from '#storage/folder-batch.ts'
-import { publishedPoints, sidOf, strategyFolder } from './published-points.ts'
-import { type Point, type RenderedPoint, renderPoint } from './render-point.ts'
+import {
+  type Point,
+  publishedPoints,
+  type RenderedPoint,
+  renderPoint,
+  sidOf,
+  strategyFolder,
+} from './render-point.ts'
 
 /** The part of one strategy (`core/dataset/part.ts`). */
 export type PartTask = { readonly part: Snapshot; readonly effort: Effort }

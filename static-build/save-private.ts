@@ -12,7 +12,7 @@ import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dat
 import { type ProgramData, toProgramDataFile } from '#core/program/program.ts'
 import { sha256 } from '#storage/digest.ts'
 import { PRIVATE_JSON, parseJson, toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import { type ObjectStore, writeOnce } from '#storage/object-store.ts'
 import {
   PROGRAM_FILES,
   PROGRAM_FORMAT,
@@ -22,7 +22,6 @@ import {
   programFileName,
 } from '#storage/published-files.ts'
 import type { Signer } from '#storage/signature.ts'
-import { writeOnce } from '#storage/write-once.ts'
 
 const ARROW_HEADERS = { content_type: 'application/vnd.apache.arrow.file' }
 
@@ -97,7 +96,7 @@ async function saveProgram(
     files.push({ name, bytes: bytes.length, sha256: digest })
   }
   const { alias } = program.plan
-  const salt = signer === null ? null : saltOf(signer, 'program', version)
+  const salt = signer && saltOf(signer, 'program', version)
   const index = toJsonBytes({ format_version: PROGRAM_FORMAT, alias, salt, files } satisfies ProgramIndex)
   return save(privateStore, privateKey(version, PROGRAM_INDEX), index)
 }
@@ -129,7 +128,7 @@ export async function saveInputs(
   inputs: object,
   signer: Signer | null,
 ): Promise<string | null> {
-  const salt = signer === null ? null : saltOf(signer, 'inputs', version)
+  const salt = signer && saltOf(signer, 'inputs', version)
   const bytes = toJsonBytes({ version, salt, ...inputs })
   const digest = await save(privateStore, privateKey(version, 'inputs.json'), bytes)
   return salt === null ? null : digest

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { artifactKey, documentKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
-import type { Artifact, Manifest } from '#core/contract/manifest.ts'
+import { artifactKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
+import { type Artifact, type Manifest, objectsOf } from '#core/contract/manifest.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { dataSchema } from '#core/contract/route.ts'
@@ -13,7 +13,6 @@ import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type ObjectHeaders } from '#storage/object-store.ts'
-import { objectsOf } from './published-points.ts'
 
 export type Document = {
   readonly name: VersionDocument
@@ -224,18 +223,15 @@ function typeOf(name: string, { type, format: wireFormat }: Column, format: Form
 export function sha256Sums(manifest: Pick<Manifest, 'version' | 'documents' | 'artifacts'>): string {
   const { version, documents, artifacts } = manifest
   const folder = `${versionFolder(version)}/`
+  const objects = artifacts.flatMap(objectsOf)
   return [
-    ...LISTED.map(name => ({ key: documentKey(version, name), sha256: documents[name]! })),
-    ...artifacts.flatMap(objectsOf),
+    ...Object.entries(documents),
+    ...objects.map(({ key, sha256 }) => [toRelative(key, folder), sha256] as const),
   ]
-    .map(({ key, sha256 }) => ({ path: toRelative(key, folder), sha256 }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
-    .map(({ path, sha256 }) => `${sha256}  ${path}\n`)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, sha256]) => `${sha256}  ${path}\n`)
     .join('')
 }
-
-/** Every version has both. */
-const LISTED = ['changes.json', 'datapackage.json'] as const satisfies readonly VersionDocument[]
 
 /** The path of a key in the folder of its version. Throws if it is elsewhere, so not in a copy of it. */
 function toRelative(key: string, folder: string): string {

@@ -2,7 +2,6 @@ import { lstat, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { codeOf, ifThere, isMissing } from './error-code.ts'
-import { fileTimeMs } from './file-time.ts'
 import { assertKey, type ObjectStore } from './object-store.ts'
 import { guarded, isThere, pathIn, placeNew, placeOver, UNFINISHED } from './placing.ts'
 
@@ -22,10 +21,8 @@ export function createFileStore(folder: string): ObjectStore {
     url,
     read: key => at('read', key, path => ifThere(readWhole(path), null)),
     has: key => at('look for', key, async path => (await ifThere(lstat(path), null))?.isFile() ?? false),
-    create: (key, bytes) =>
-      at('create', key, path => placeNew({ root, path, bytes, timeMs: fileTimeMs(key) })),
-    replace: (key, bytes) =>
-      at('replace', key, path => placeOver({ root, path, bytes, timeMs: fileTimeMs(key) })),
+    create: (key, bytes) => at('create', key, () => placeNew(root, key, bytes)),
+    replace: (key, bytes) => at('replace', key, () => placeOver(root, key, bytes)),
     list: prefix => guarded(url, 'list', prefix, () => listFiles(root, prefix)),
     remove: key => at('remove', key, path => removeWithFolders(root, path)),
   }

@@ -1,6 +1,6 @@
 // How far the builds on a fleet are that are under way, in the private store: coordinators write it, the operator's page shows it.
 import { z } from 'zod'
-import { parseJson, replaceDocument } from './json-bytes.ts'
+import { readDocument, replaceDocument } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /** The folder of all runs in the private store: what is in it, `fleet/run-files.ts` says. */
@@ -38,6 +38,6 @@ export const removeFleetProgress = (privateStore: ObjectStore, run: string): Pro
 /** The builds that are under way, or were killed and not continued. */
 export async function listFleetProgress(privateStore: ObjectStore): Promise<FleetProgress[]> {
   const keys = await privateStore.list(FLEET_PROGRESS)
-  const found = await Promise.all(keys.map(key => privateStore.read(key)))
-  return found.flatMap(bytes => fleetProgress.safeParse(bytes && parseJson(bytes)).data ?? [])
+  const found = await Promise.all(keys.map(key => readDocument(privateStore, key, fleetProgress)))
+  return found.filter(each => each != null)
 }

@@ -7,9 +7,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { codeOf, ifThere, withRemedy } from './error-code.ts'
-import { fileTimeMs } from './file-time.ts'
 import { assertKey, isFolder, type ObjectStore, StoreError } from './object-store.ts'
-import { guarded, makeFolder, markOf, newUnfinished, pathIn, placeOver } from './placing.ts'
+import { fileTimeMs, guarded, makeFolder, markOf, newUnfinished, pathIn, placeOver } from './placing.ts'
 
 /** Linux draws it when the machine starts. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
@@ -30,11 +29,11 @@ async function markBatch(url: string, prefix: string) {
   const boot = await ifThere(readFile(BOOT_ID), null)
   if (boot === null) return null
   const root = fileURLToPath(url)
-  const mark = markOf(root, prefix)
+  const mark = join(root, markOf(prefix))
   const below = pathIn(url, prefix)
   const before = await ifThere(readFile(mark), null)
   if (before !== null && !before.equals(boot)) await rm(below, { recursive: true, force: true })
-  await placeOver({ root, path: mark, bytes: boot, timeMs: null })
+  await placeOver(root, markOf(prefix), boot)
   await makeFolder(below)
   return async (): Promise<void> => {
     await flushBelow(below)

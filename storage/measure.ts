@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { sha256InTurns, TURN_BYTES } from './digest.ts'
 import { ifThere } from './error-code.ts'
 import { assertKey, isFolder, type ObjectStore } from './object-store.ts'
 import { guarded, pathIn } from './placing.ts'
@@ -17,6 +16,19 @@ export async function measure(store: ObjectStore, key: string): Promise<Describe
 
 export const describe = async (bytes: Uint8Array | null): Promise<Described | null> =>
   bytes && { bytes: bytes.length, sha256: await sha256InTurns(bytes) }
+
+/** What is read before other work of this thread has its turn: a hundredth of a second in memory, a few from a disk. */
+export const TURN_BYTES = 2 ** 24
+
+/** The SHA-256 of bytes, with other work of this thread in between: a service answers while it checks gigabytes. */
+export async function sha256InTurns(bytes: Uint8Array): Promise<string> {
+  const digest = createHash('sha256')
+  for (let at = 0; at < bytes.length; at += TURN_BYTES) {
+    digest.update(bytes.subarray(at, at + TURN_BYTES))
+    await setImmediate()
+  }
+  return digest.digest('hex')
+}
 
 /** Most files of a version fit in. */
 const SCRATCH = new Uint8Array(2 ** 20)

@@ -4,25 +4,20 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { threadId } from 'node:worker_threads'
-import { codeOf, ifThere, isMissing, withRemedy } from './error-code.ts'
+import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
+import { parseCompactInstant } from '#core/contract/pins.ts'
+import { codeOf, ifThere, isMissing, retry, withRemedy } from './error-code.ts'
 import { StoreError } from './object-store.ts'
 
 /** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
 export const UNFINISHED = '.unfinished'
 
-/** What is written where. Null leaves the time as it comes. */
-type Placing = {
-  readonly root: string
-  readonly path: string
-  readonly bytes: Uint8Array
-  readonly timeMs: number | null
-}
-
 /** Reads before it writes, so that repeating what another process did costs no writes; `link` decides. */
-export async function placeNew(placing: Placing): Promise<boolean> {
-  const { path } = placing
+export async function placeNew(root: string, key: string, bytes: Uint8Array): Promise<boolean> {
+  const path = join(root, key)
   const isNew =
-    !(await isThere(path)) && (await withUnfinished(placing, unfinished => linkNew(unfinished, path)))
+    !(await isThere(path)) &&
+    (await withUnfinished(root, key, bytes, unfinished => linkNew(unfinished, path)))
   await flushFolder(dirname(path)) // in any case: the process that linked an object may have been killed before this
   return isNew
 }
@@ -37,9 +32,9 @@ async function linkNew(unfinished: string, path: string): Promise<boolean> {
   }
 }
 
-export async function placeOver(placing: Placing): Promise<void> {
-  const { path } = placing
-  await withUnfinished(placing, async unfinished => {
+export async function placeOver(root: string, key: string, bytes: Uint8Array): Promise<void> {
+  const path = join(root, key)
+  await withUnfinished(root, key, bytes, async unfinished => {
     await inFolder(path, () => rename(unfinished, path))
     await flushFolder(dirname(path))
   })
@@ -53,10 +48,13 @@ export const newUnfinished = (root: string): string =>
 
 /** Writes the bytes, flushed, to a file of this thread's own, passes its path on, and removes the file. */
 async function withUnfinished<T>(
-  { root, bytes, timeMs }: Placing,
+  root: string,
+  key: string,
+  bytes: Uint8Array,
   place: (unfinished: string) => Promise<T>,
 ): Promise<T> {
   const path = newUnfinished(root)
+  const timeMs = fileTimeMs(key)
   try {
     {
       await using file = await inFolder(path, () => open(path, 'w'))
@@ -70,9 +68,27 @@ async function withUnfinished<T>(
   }
 }
 
-/** The mark of a batch below a prefix: see `folder-batch.ts`. */
-export const markOf = (root: string, prefix: string): string =>
-  join(root, UNFINISHED, MARK + prefix.replaceAll('/', '~'))
+const SECOND_MS = 1_000
+
+/**
+ * The time that the file of an object gets, epoch milliseconds: the instant of its version, and null for what
+ * belongs to none. Web servers make the ETag of time and size; so they say the same on every machine that has a
+ * copy. Twins are one and two seconds later: or two codings of one size would share a validator.
+ */
+export function fileTimeMs(key: string): number | null {
+  const [, version = ''] = /^v1\/snapshots\/([^/]+)\//.exec(key) ?? []
+  const instant = parseCompactInstant(version)
+  if (instant === null) return null
+  const coding = TWIN_CODINGS.find(each => key.endsWith(TWIN_ENDINGS[each]))
+  return Date.parse(instant) + SECOND_MS * (coding === 'br' ? 2 : coding === 'gzip' ? 1 : 0)
+}
+
+/** As nginx makes it of time and size, so that clients may change between both. Strong: the time names version and coding. */
+export const fileEtag = (key: string, bytes: number): string =>
+  `"${((fileTimeMs(key) ?? 0) / SECOND_MS).toString(16)}-${bytes.toString(16)}"`
+
+/** The mark of a batch below a prefix, beside the keys of objects: see `folder-batch.ts`. */
+export const markOf = (prefix: string): string => `${UNFINISHED}/${MARK}${prefix.replaceAll('/', '~')}`
 
 const MARK = '~batch~'
 
@@ -87,19 +103,12 @@ export async function removeUnfinished(root: string, isAlive: (pid: number) => b
   }
 }
 
-/** Times that a folder is made for a file: another process that removes its last file takes it away again. */
-const MOST_TRIES = 5
+/** A folder is made so often for a file, less one: another process that removes its last file takes it away again. */
+const MOST_TRIES = 6
 
 /** Puts a file at a path, and creates its folder if it is missing: for most files of a version it exists. */
-async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST_TRIES): Promise<T> {
-  try {
-    return await put()
-  } catch (error) {
-    if (!isMissing(error) || triesLeft <= 0) throw error
-  }
-  await makeFolder(dirname(path))
-  return inFolder(path, put, triesLeft - 1)
-}
+const inFolder = <T>(path: string, put: () => Promise<T>): Promise<T> =>
+  retry(put, MOST_TRIES, () => makeFolder(dirname(path)), isMissing)
 
 /** Makes a folder and those above it, and flushes each new entry: otherwise a crash could lose the branch. */
 export async function makeFolder(path: string): Promise<void> {

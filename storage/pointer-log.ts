@@ -15,25 +15,13 @@ import { enteredOf } from '#core/dataset/entered.ts'
 import { sha256 } from './digest.ts'
 import { tolerate } from './error-code.ts'
 import { parseJson, readDocument, toJsonBytes } from './json-bytes.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON, isAbsent, type ObjectStore } from './object-store.ts'
+import { IMMUTABLE_BYTES, IMMUTABLE_JSON, isAbsent, type ObjectStore, writeOnce } from './object-store.ts'
 import { publishKey, type Signer } from './signature.ts'
-import { writeOnce } from './write-once.ts'
 
 export type LoggedEntry = { readonly entry: PointerEntry; readonly sha256: string }
 
 /** What the next entry says; its place in the chain follows from the log. */
 export type NextEntry = Omit<PointerEntry, 'seq' | 'prev_entry_sha256'>
-
-/** Another process appended an entry first. */
-export class LostRaceError extends Error {
-  constructor(store: ObjectStore, winner: PointerEntry | null) {
-    const what = winner === null ? '' : `: entry ${winner.seq} (${winner.action} ${winner.version})`
-    super(
-      `another publisher of ${store.url} was faster${what}; this version is not served: run the command again`,
-    )
-    this.name = 'LostRaceError'
-  }
-}
 
 /** The newest entry, or null. The hint says where to begin to look, so one that is late, lost or damaged only costs requests. */
 export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> {
@@ -72,7 +60,8 @@ export async function readLog(store: ObjectStore): Promise<readonly LoggedEntry[
   )
 }
 
-async function listSeqs(store: ObjectStore): Promise<readonly number[]> {
+/** The numbers of the entries of a log, which ascend. */
+export async function listSeqs(store: ObjectStore): Promise<readonly number[]> {
   return (await store.list(POINTER_PREFIX)).flatMap(key => seqOfKey(key) ?? [])
 }
 
@@ -85,7 +74,7 @@ async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry |
   throw new Error(`${store.url}/${key} is not a pointer entry: restore it from a copy`)
 }
 
-/** Appends an entry after `head`, just read, and the hint. Its creation publishes; losers of a race throw LostRaceError. */
+/** Appends an entry after `head`, just read, and the hint. Its creation publishes; it throws if another process appended one first. */
 export async function appendEntry(
   store: ObjectStore,
   head: LoggedEntry | null,
@@ -105,8 +94,13 @@ export async function appendEntry(
     await publishKey(store, signer)
     await writeOnce(store, signatureKey(logged.sha256), signer.sign(bytes), IMMUTABLE_BYTES)
   }
-  if (!(await store.create(pointerKey(entry.seq), bytes, IMMUTABLE_JSON)))
-    throw new LostRaceError(store, (await readEntry(store, entry.seq))?.entry ?? null)
+  if (!(await store.create(pointerKey(entry.seq), bytes, IMMUTABLE_JSON))) {
+    const winner = (await readEntry(store, entry.seq))?.entry
+    const what = winner && `: entry ${winner.seq} (${winner.action} ${winner.version})`
+    throw new Error(
+      `another publisher of ${store.url} was faster${what ?? ''}; this version is not served: run the command again`,
+    )
+  }
   await tolerate(deriveHint(store, entry), 'the entry stands, and readers look for it')
   return logged
 }
@@ -185,10 +179,7 @@ export function servedAt(log: readonly LoggedEntry[], instant: string): string |
   return log.slice(0, later === -1 ? undefined : later).at(-1)?.entry.version ?? null
 }
 
-export type ListedPublication = Publication & {
-  /** Whether its manifest, which `highwater prune` removes first, is missing; false for the served one. */
-  readonly is_removed: boolean
-}
+export type ListedPublication = Awaited<ReturnType<typeof markRemoved>>[number]
 
 /** Looks for the manifest of each version. If the store does not answer, none counts as removed. */
 export const markRemoved = (store: ObjectStore, publications: readonly Publication[]) =>
@@ -196,6 +187,7 @@ export const markRemoved = (store: ObjectStore, publications: readonly Publicati
     publications,
     async publication => ({
       ...publication,
+      /** Whether its manifest, which `highwater prune` removes first, is missing; false for the served one. */
       is_removed: !publication.is_served && (await isAbsent(store, manifestKey(publication.version))),
     }),
     AT_ONCE,

@@ -5,9 +5,10 @@ import { type CurrentVersion, type Manifest, manifest } from '#core/contract/man
 import { textOrNull } from '#core/contract/payloads/field.ts'
 import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import { type ProgramData, parseProgramDataFile } from '#core/program/program.ts'
-import { sha256, sha256InTurns } from './digest.ts'
+import { sha256 } from './digest.ts'
 import { parseJson } from './json-bytes.ts'
-import type { ObjectStore, Stores } from './object-store.ts'
+import { sha256InTurns } from './measure.ts'
+import type { ObjectStore } from './object-store.ts'
 
 // The files of a program in the private store. A version's manifest names their index by its digest, the
 // index each file.
@@ -51,27 +52,22 @@ export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
 
-/** The manifest, or what is wrong: `what` completes a sentence that begins with its key. */
-type FoundManifest =
-  | { readonly fault: null; readonly manifest: Manifest }
-  | {
-      readonly fault: 'missing' | 'altered' | 'of another form' | 'of another version'
-      readonly what: string
-    }
-
-/** Reads the manifest that a pointer entry names. Throws a StoreError if the store does not answer. */
+/**
+ * The manifest that a pointer entry names, or what is wrong: `what` completes a sentence that begins with its key. Throws a
+ * StoreError if the store does not answer.
+ */
 export async function findManifest(
   store: Pick<ObjectStore, 'read'>,
   { version, manifest_sha256 }: CurrentVersion,
-): Promise<FoundManifest> {
+) {
+  const isWrong = <Fault extends string>(fault: Fault, what: string) => ({ fault, what })
   const bytes = await store.read(manifestKey(version))
-  if (bytes === null) return { fault: 'missing', what: 'is missing' }
-  if (sha256(bytes) !== manifest_sha256)
-    return { fault: 'altered', what: 'is not the one that was published' }
+  if (bytes === null) return isWrong('missing', 'is missing')
+  if (sha256(bytes) !== manifest_sha256) return isWrong('altered', 'is not the one that was published')
   const parsed = manifest.safeParse(parseJson(bytes))
-  if (!parsed.success) return { fault: 'of another form', what: 'has another form: update the program' }
+  if (!parsed.success) return isWrong('of another form', 'has another form: update the program')
   const of = parsed.data.version
-  if (of !== version) return { fault: 'of another version', what: `is that of ${of}` }
+  if (of !== version) return isWrong('of another version', `is that of ${of}`)
   return { fault: null, manifest: parsed.data }
 }
 
@@ -121,14 +117,8 @@ export type StoredProgram = {
   readonly documents: Readonly<Record<ProgramRecord, Uint8Array>>
 }
 
-/** Null without a program. Throws an UnreadableError for a missing, altered or other file, a StoreError if a store is away. */
-export const readProgram = async (
-  { store, privateStore }: Stores,
-  current: CurrentVersion,
-): Promise<StoredProgram | null> => readProgramOf(privateStore, await readManifest(store, current))
-
-/** The same for a version with a known manifest. */
-export async function readProgramOf(
+/** Null without a program. Throws an UnreadableError for a missing, altered or other file, a StoreError if the store is away. */
+export async function readProgram(
   privateStore: ObjectStore,
   { version, program_sha256 }: Pick<Manifest, 'version' | 'program_sha256'>,
 ): Promise<StoredProgram | null> {

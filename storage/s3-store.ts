@@ -3,15 +3,21 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
   type PutObjectCommandInput,
+  paginateListObjectsV2,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { sha256 } from './digest.ts'
-import { codeOf } from './error-code.ts'
-import { assertKey, type ObjectHeaders, type ObjectStore, StoreError } from './object-store.ts'
+import { codeOf, retry } from './error-code.ts'
+import {
+  assertKey,
+  CONDITIONAL_REMEDY,
+  type ObjectHeaders,
+  type ObjectStore,
+  StoreError,
+} from './object-store.ts'
 import {
   PUBLISHING_PATIENCE,
   parseS3Url,
@@ -20,7 +26,6 @@ import {
   type S3Place,
   toS3Url,
 } from './s3-access.ts'
-import { CONDITIONAL_REMEDY } from './write-once.ts'
 
 /** Requests that a client has under way at the most: beyond it more sockets only wait for the server. */
 export const MOST_SOCKETS = 64
@@ -65,7 +70,7 @@ export function createS3Store(name: string, access: S3Access, patience?: S3Patie
   const url = toS3Url(place)
   const guard = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
     try {
-      return await retry(run)
+      return await retry(run, MOST_TRIES, () => {}, mayPass)
     } catch (cause) {
       throw new StoreError(action, url, key, new Error(describeS3Error(cause, bucket), { cause }))
     }
@@ -164,28 +169,14 @@ function createObject(place: Place, key: string, bytes: Uint8Array, headers: Obj
   }
 }
 
-async function retry<T>(run: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await run()
-    } catch (error) {
-      const isWorthIt = error instanceof BrokenObjectError || statusOf(error) === 409 // two conditional writes met
-      if (!isWorthIt || tries === MOST_TRIES) throw error
-    }
-  }
-}
+const mayPass = (error: unknown): boolean => error instanceof BrokenObjectError || statusOf(error) === 409 // two conditional writes met
 
 /** The service lists by code point, a thousand at a time. */
 async function listKeys({ client, bucket, prefix }: Place, below: string): Promise<readonly string[]> {
   const keys: string[] = []
-  let token: string | undefined
-  do {
-    const page = await client.send(
-      new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + below, ContinuationToken: token }),
-    )
-    for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key.slice(prefix.length))
-    token = page.IsTruncated === true ? page.NextContinuationToken : undefined
-  } while (token !== undefined)
+  const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix + below })
+  for await (const { Contents = [] } of pages)
+    for (const { Key } of Contents) if (Key !== undefined) keys.push(Key.slice(prefix.length))
   return keys
 }
 

@@ -9,11 +9,10 @@ import { OPENAPI_TYPE } from '../service/headers.ts'
 import { type RunningServer, startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
 import { audited } from './audited.ts'
-import { operatorService, readJson } from './exchange.ts'
+import { type OperatorParts, operatorService, readJson } from './exchange.ts'
 import { assertHost, createTokenCheck, operatorOf, type WhoseToken } from './guard.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { createOperatorPage } from './page/mount.ts'
-import type { OperatorParts } from './parts.ts'
 import { OPERATOR_ROUTES, operatorDocument } from './routes.ts'
 
 /**

@@ -14,8 +14,8 @@ import { clientOf, DEFAULT_ENDPOINT, destinationOf } from '#signals/outbox/desti
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readWebhookStates, toLogged } from '#signals/views/overview.ts'
 import type { Fields } from '../service/page/forms.ts'
+import type { OperatorParts } from './exchange.ts'
 import type { OperatorRoute } from './operator-route.ts'
-import type { OperatorParts } from './parts.ts'
 
 /** What an operator asks for: a route, the variables of its path, and the fields that were sent with it. */
 export type Intent = {

@@ -4,7 +4,7 @@ import { digestOf, matchesDigest } from '#signals/clients/token.ts'
 import { listOperators, mainOperator, type Operator } from '#signals/operators/tokens.ts'
 import type { Exchange } from '../service/exchange.ts'
 import { createGuessDelay } from '../service/guessing.ts'
-import type { OperatorParts } from './parts.ts'
+import type { OperatorParts } from './exchange.ts'
 
 export const hostsOf = (host: string, more: readonly string[] = []): ReadonlySet<string> =>
   new Set(['127.0.0.1', 'localhost', '[::1]', bracketed(host), ...more].map(name => name.toLowerCase()))

@@ -11,8 +11,7 @@ import {
   type Typed,
   typedAnswer,
 } from '../service/page/page-route.ts'
-import { type Handler, MOST_OPERATOR_BYTES } from './exchange.ts'
-import type { OperatorParts } from './parts.ts'
+import { type Handler, MOST_OPERATOR_BYTES, type OperatorParts } from './exchange.ts'
 
 export type RouteCommand<Data = unknown> = {
   /** `webhook set <client> <url>`: an argument is a variable of the path or a field of the body. */

@@ -3,7 +3,7 @@
 import { RESENT } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { DEFAULT_ENDPOINT, type Destination } from '#signals/outbox/destination.ts'
-import { type RegisterParts, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
+import type { RegisterParts } from '#signals/outbox/register-webhook.ts'
 import type { Setter } from '#signals/outbox/setter.ts'
 import { removeWebhook } from '#signals/outbox/webhooks.ts'
 import type { Secret, Warning } from './page/page-route.ts'
@@ -135,15 +135,6 @@ export async function removeEndpoint(
   onChange({ destination, change: 'removed', by })
   return { data: null }
 }
-
-/** Resolves with the new secret. `hours` is for how long the old one signs too. */
-export const rotateSecret = (
-  registering: RegisterParts,
-  destination: Destination,
-  hours: number | undefined,
-  by: Setter,
-): Promise<string> =>
-  rotateWebhookSecret(registering, destination, hours === undefined ? undefined : hours * 3_600_000, by)
 
 /** Nothing is sent to an endpoint that is disabled. Throws `conflict`. */
 export function assertEnabled(

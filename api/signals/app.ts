@@ -1,14 +1,13 @@
 import type { Hono } from 'hono'
-import { ApiError } from '#core/contract/errors.ts'
 import { byPath } from '#core/contract/route.ts'
-import type { Client, Identity } from '#signals/clients/clients.ts'
+import type { Identity } from '#signals/clients/clients.ts'
 import { type Answer, createServiceApp, toPattern } from '../service/app.ts'
 import type { Exchange, ServiceEnv } from '../service/exchange.ts'
 import { startServer } from '../service/http-server.ts'
 import { createReference } from '../service/reference/reference.ts'
 import { createRemoteAddress, type RemoteAddress } from '../service/remote-address.ts'
 import { type ServedParts, type SignalsParts, type SignalsRoute, signalsService } from './exchange.ts'
-import { createIdentify } from './identify.ts'
+import { assertMayCall, createIdentify } from './identify.ts'
 import { createAccountPage } from './page/mount.ts'
 import { createPrograms } from './program/prepared-program.ts'
 import { programPageRoute, STYLE_PATH, sendIcon, sendStyle } from './program/program-page.ts'
@@ -38,7 +37,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<ServiceEnv> {
     )
   }
   // For browsers, so the document of the API does not list them.
-  app.route('/', createAccountPage(served, { addressOf, ofKey, assertMayCall }))
+  app.route('/', createAccountPage(served, { addressOf, ofKey }))
   mount('/program', [['GET', c => answerPreview(programPageRoute(c), addressOf(c), c, served)]])
   mount(STYLE_PATH, [['GET', sendStyle]])
   for (const path of ['/favicon.svg', '/favicon.ico']) mount(path, [['GET', sendIcon]])
@@ -69,15 +68,6 @@ function createAnswers(
       return route.handler(c, parts, caller)
     }
   }
-}
-
-/** The program is a separate entitlement, so for it the account need not be active. */
-function assertMayCall(group: SignalsRoute['group'], { status, program }: Client): void {
-  if (group === 'account' && status !== 'active')
-    throw new ApiError('account_not_active', 'the key is valid, and the account waits for its activation')
-  if (group !== 'program' || program) return
-  const why = 'the key is valid, and the accumulation program is not among what it may see'
-  throw new ApiError('not_entitled', why)
 }
 
 /** Starts the signals service; `toParts` gets its address. */

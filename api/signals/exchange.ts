@@ -43,8 +43,6 @@ export type SignalsParts = {
   readonly limits: PreviewLimits
   readonly allowedOrigins: ReadonlySet<string>
   readonly registering: RegisterParts
-  /** A new name for the history of a log. */
-  readonly newEpoch: () => string
   readonly isDraining: () => boolean
   /** The digest of OPERATOR_TOKEN: sessions that its holder's links began end with it. */
   readonly operatorDigest: string
@@ -88,7 +86,7 @@ export type SignalsGroup = SignalsRoute['group']
 
 type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promise<Response>
 
-type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
+export type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
 
 export type PreviewRoute = Route<'preview', OpenHandler> & { readonly limit: LimitName }
 

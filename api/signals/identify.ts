@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
 import { authenticate } from '#signals/clients/api-keys.ts'
-import type { Identity } from '#signals/clients/clients.ts'
+import type { Client, Identity } from '#signals/clients/clients.ts'
 import { digestOf, parseToken } from '#signals/clients/token.ts'
 import type { Exchange } from '../service/exchange.ts'
-import type { SignalsParts } from './exchange.ts'
+import type { SignalsParts, SignalsRoute } from './exchange.ts'
 
 /** Wrong keys that are remembered by their digest: some megabytes. */
 export const MOST_WRONG_KEYS = 10_000
@@ -52,3 +52,12 @@ export const WRONG_KEY = 'the API key is mistyped, unknown or revoked'
 
 export const unauthorized = (message: string): ApiError =>
   new ApiError('unauthorized', message, { headers: { 'www-authenticate': 'ApiKey header="X-API-Key"' } })
+
+/** Throws if a client may not call a group of routes. The program is a separate entitlement, so for it the account need not be active. */
+export function assertMayCall(group: SignalsRoute['group'], { status, program }: Client): void {
+  if (group === 'account' && status !== 'active')
+    throw new ApiError('account_not_active', 'the key is valid, and the account waits for its activation')
+  if (group !== 'program' || program) return
+  const why = 'the key is valid, and the accumulation program is not among what it may see'
+  throw new ApiError('not_entitled', why)
+}

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { Json } from '#core/dataset/render/json.ts'
-import type { Client, Identity } from '#signals/clients/clients.ts'
+import type { Client } from '#signals/clients/clients.ts'
 import type { Setter } from '#signals/outbox/setter.ts'
 import type { EndpointPlace } from '../service/endpoint-actions.ts'
 import { type Exchange, queryOf, sendEnveloped } from '../service/exchange.ts'
@@ -14,17 +14,15 @@ import {
   type Typed,
   typedAnswer,
 } from '../service/page/page-route.ts'
-import type { ServedParts } from './exchange.ts'
+import type { KeyedHandler, ServedParts } from './exchange.ts'
 
 /** Who asks: with a key, or in a session that a key or an operator's link began. */
 export type Caller = { readonly client: Client; readonly by: Setter }
 
-type Handler = (c: Exchange, parts: ServedParts, caller: Identity) => Promise<Response>
-
 /** The page for subscribers. */
 export type AccountPage = { readonly place: EndpointPlace; readonly parts: ServedParts; readonly who: Caller }
 
-export type KeyedRoute = Route<'key' | 'account', Handler> &
+export type KeyedRoute = Route<'key' | 'account', KeyedHandler> &
   PageRoute<AccountPage> & {
     /** What the handler sends: the page shows it. */
     readonly act: (c: Exchange, parts: ServedParts, caller: Caller) => Promise<Answer>

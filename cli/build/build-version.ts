@@ -2,7 +2,6 @@ import { hostname } from 'node:os'
 import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { Progress } from '#core/progress.ts'
-import type { FleetRecord } from '#fleet/open-fleet.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -11,14 +10,13 @@ import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts
 import { lastDayOf, missingBars } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import { openDays, withLiveRecords } from '#static-build/open-days.ts'
-import { type Published, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
+import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { replaceDocument } from '#storage/json-bytes.ts'
 import type { Lock } from '#storage/lock.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import { assertCreatesOnce, type ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { findManifest } from '#storage/published-files.ts'
-import { assertCreatesOnce } from '#storage/write-once.ts'
 import { type BuildOrder, plannedVersion } from '../options/build-options.ts'
 import { openStores } from '../options/store-option.ts'
 import { printReport } from '../print/data-report.ts'
@@ -34,17 +32,7 @@ import {
 } from './guard-pointer.ts'
 import type { LiveComparison } from './live-agreement.ts'
 
-export type BuildResult = Night &
-  Published & {
-    readonly book: Book
-    readonly timings: Readonly<Record<string, number>>
-    /** Null for a build on one machine. */
-    readonly fleet: FleetRecord | null
-    /** Null without a Redis of live signals. */
-    readonly live: LiveComparison | null
-    /** The bars that its book lacks. */
-    readonly missing: readonly string[]
-  }
+export type BuildResult = Awaited<ReturnType<typeof computeAndPublish>>
 
 /** A night: read the book, compute, publish. Whatever throws, nothing is published and the version before stays served. */
 export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise<BuildResult> {
@@ -83,7 +71,7 @@ export async function readBookOf(order: Pick<BuildOrder, 'book' | 'asOf' | 'allo
   return book
 }
 
-async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
+async function build(order: OpenOrder, runtime: Runtime) {
   const began = await begin(order, runtime)
   try {
     return await computeAndPublish(order, began, runtime)
@@ -127,7 +115,7 @@ async function computeAndPublish(
   order: OpenOrder,
   { version, entered, window, progress, fleet }: Began,
   runtime: Runtime,
-): Promise<BuildResult> {
+) {
   const { privateStore, threads, book, watch } = order
   const { terminal } = runtime
   const night = await computeSnapshot(book, {
@@ -158,6 +146,7 @@ async function computeAndPublish(
   // A private note: on which machine it was built, and how many milliseconds each step took.
   const note = { version, host: hostname(), timings_ms: timings }
   await replaceDocument(privateStore, privateKey(version, 'build.json'), note)
+  // `fleet` is null on one machine, `live` without a Redis of live signals
   return { ...night, ...published, book, timings, fleet: record, live, missing: missingBars(book, window) }
 }
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { createInterface } from 'node:readline'
 import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
-import { messageOf } from '#storage/error-code.ts'
+import { messageOf, retry } from '#storage/error-code.ts'
 import { replaceDocument } from '#storage/json-bytes.ts'
 import { LockedError } from '#storage/lock.ts'
 import { FAILING_KEY, readFailing } from '#storage/night-report.ts'
@@ -211,13 +211,8 @@ async function ping(what: 'start' | 'done' | 'fail', body: string, { build, runt
   if (build.settings.NIGHTLY_PING_URL === null) return
   const url = new URL(build.settings.NIGHTLY_PING_URL)
   if (what !== 'done') url.pathname = `${url.pathname.replace(/\/$/, '')}/${what}`
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    try {
-      return await post('NIGHTLY_PING_URL', url.href, { body })
-    } catch (error) {
-      if (attempt === ATTEMPTS)
-        runtime.terminal.note(`warning: the ping (${what}) failed: ${messageOf(error)}`)
-      else await runtime.pause(PAUSE_MS)
-    }
-  }
+  const send = () => post('NIGHTLY_PING_URL', url.href, { body })
+  await retry(send, ATTEMPTS, () => runtime.pause(PAUSE_MS)).catch((error: unknown) =>
+    runtime.terminal.note(`warning: the ping (${what}) failed: ${messageOf(error)}`),
+  )
 }

@@ -18,12 +18,11 @@ import { signalsOf } from '#signals/live/signals-of.ts'
 import { testContent } from '#signals/outbox/test-fire.ts'
 import { openDays } from '#static-build/open-days.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type Stores } from '#storage/object-store.ts'
+import { IMMUTABLE_JSON, IMMUTABLE_TEXT, type Stores, writeOnce } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readNewestSeal } from '#storage/seals/chain.ts'
 import * as seals from '#storage/seals/seal.ts'
 import { createSigner, type Signer } from '#storage/signature.ts'
-import { writeOnce } from '#storage/write-once.ts'
 import weeks from './simulated-live.json' with { type: 'json' }
 
 /** Public on purpose, as the key is: they prove nothing, and a service goes on under a key of its own. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/service/headers.ts'
 import { define, flag, type OptionsOf, option } from '../options/command.ts'
 import { type Runtime, UsageError } from '../runtime.ts'
-import { type Address, type Tls, writeNginx } from '../services/edge/site.ts'
+import { type Address, type Site, type Tls, writeNginx } from '../services/edge/site.ts'
 import { type Environment, readEnvironment } from '../settings/environment.ts'
 import { readBy, text } from '../settings/text.ts'
 
@@ -70,29 +70,34 @@ export const defineNginx = define(OPTIONS, ABOUT, write, { '<dir>': 'the folder 
 async function write(options: Options, runtime: Runtime, dir = ''): Promise<void> {
   const { cwd, root, terminal } = runtime
   const environment = readEnvironment(runtime)
-  const { STORE_URL, HOST, HISTORY_PORT } = environment
+  const { HOST, HISTORY_PORT } = environment
   const folder = resolve(cwd, dir)
   const tls = toTls(options, folder, environment, cwd)
   const usual = tls === null ? { host: '127.0.0.1', port: 8090 } : { host: '0.0.0.0', port: 443 }
   const nginx = options.listen ?? usual
+  const site = toSite(environment, { tls, nginx, tier: options.history ?? reached(HOST, HISTORY_PORT) })
+  await writeNginx(root, folder, site)
+  const { store } = site
+  const listen = `${nginx.host}:${nginx.port}`
+  const line = `nginx for ${store} on ${listen}: run ${join(folder, 'serve.sh')}`
+  terminal.result(options.json, { folder, listen, store }, [line])
+}
+
+/** The site of an environment. Throws a UsageError if its store is no folder. */
+export function toSite(environment: Environment, own: Pick<Site, 'tls' | 'nginx' | 'tier'>): Site {
+  const { STORE_URL, ALLOWED_ORIGINS, TRUSTED_PROXIES, DEPRECATED_AT, SUNSET_AT } = environment
   if (!STORE_URL.startsWith('file:'))
     throw new UsageError(
       `nginx serves a folder, and STORE_URL is ${STORE_URL}: leave nginx out, and put a CDN in front of the history service`,
     )
-  const store = fileURLToPath(STORE_URL)
-  await writeNginx(root, folder, {
-    store,
-    tls,
-    nginx,
-    tier: options.history ?? reached(HOST, HISTORY_PORT),
-    allowedOrigins: [...environment.ALLOWED_ORIGINS, ...DEVELOPMENT_ORIGINS],
-    trustedProxies: [...new Set(['127.0.0.1', '::1', ...environment.TRUSTED_PROXIES])],
-    deprecatedAtMs: environment.DEPRECATED_AT,
-    sunsetAtMs: environment.SUNSET_AT,
-  })
-  const listen = `${nginx.host}:${nginx.port}`
-  const line = `nginx for ${store} on ${listen}: run ${join(folder, 'serve.sh')}`
-  terminal.result(options.json, { folder, listen, store }, [line])
+  return {
+    ...own,
+    store: fileURLToPath(STORE_URL),
+    allowedOrigins: [...ALLOWED_ORIGINS, ...DEVELOPMENT_ORIGINS],
+    trustedProxies: [...new Set(['127.0.0.1', '::1', ...TRUSTED_PROXIES])],
+    deprecatedAtMs: DEPRECATED_AT,
+    sunsetAtMs: SUNSET_AT,
+  }
 }
 
 function toTls(options: Options, folder: string, environment: Environment, cwd: string): Tls | null {

@@ -17,12 +17,7 @@ import { readOverview } from '#signals/views/overview.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import {
-  readManifest,
-  readProgramOf,
-  readSnapshotFacts,
-  type ServedProgram,
-} from '#storage/published-files.ts'
+import { readManifest, readProgram, readSnapshotFacts, type ServedProgram } from '#storage/published-files.ts'
 import { openStores } from '../options/store-option.ts'
 import { reachRedis } from '../outside/redis-url.ts'
 import { createAlertChannel } from '../outside/send-alert.ts'
@@ -94,10 +89,10 @@ async function openParts(order: SignalsOrder, started: Started) {
   }
 }
 
-function createWatch({ order, redis, privateStore, served, clock, newToken }: Parts) {
+function createWatch({ order, redis, privateStore, served, clock }: Parts) {
   const { redisFolder, log } = order
   const overview = (): ReturnType<typeof readOverview> =>
-    readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
+    readOverview({ redis, aliases: () => new Set(served.aliases()), clock })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
   const metrics = createMetrics(overview, diskUsed)
   const onAnswered = (answered: Parameters<typeof metrics.onAnswered>[0]): void => {
@@ -161,7 +156,7 @@ export function followVersion(
     if (sha256 === programOf) return
     const { dataset, strategies } = await readSnapshotFacts(privateStore, served)
     baseRisks = new Map(strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct]))
-    const stored = await readProgramOf(privateStore, served)
+    const stored = await readProgram(privateStore, served)
     program = stored && { ...stored, dataset }
     programOf = sha256
   }

@@ -85,7 +85,7 @@ function seal(
 }
 
 function listenToClients(open: OpenSignals, started: Started) {
-  const { order, redis, privateStore, served, clock, registering, newToken, onAnswered, onError } = open
+  const { order, redis, privateStore, served, clock, registering, onAnswered, onError } = open
   const { environment, secrets } = order
   const limits = createPreviewLimits(redis, clock.elapsed, onError)
   const toParts = (url: string) => ({
@@ -98,7 +98,6 @@ function listenToClients(open: OpenSignals, started: Started) {
     },
     program: served.program,
     allowedOrigins: allowedOrigins(environment),
-    newEpoch: newToken,
     operatorDigest: digestOf(secrets.operatorToken),
     pause: sleep,
     assertClock: () => assertClock(redis, clock.now),
@@ -124,7 +123,6 @@ function listenToOperator(open: OpenSignals, signalsUrl: string, started: Starte
     baseRiskOf: served.baseRiskOf,
     programAlias: () => programAliasOf(served.program()),
     random: runtime.drawBytes,
-    newEpoch: newToken,
     newRequestId: newToken,
     published: createPublishedReader(store, privateStore),
     rollBack: (version: string) => rollBackTo(version, open),

@@ -11,6 +11,7 @@ import { type Route, variablesOf } from './route.ts'
 import { SEALS_PREFIX } from './seals.ts'
 
 export const KEYS_KEY = 'v1/keys.json'
+export const KEYS_PATH = '/.well-known/highwater-keys.json'
 
 export const publicKeys = named('PublicKeys', {
   keys: list(
@@ -165,7 +166,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
   fileRoute({
     id: 'keys',
     data: publicKeys,
-    path: '/.well-known/highwater-keys.json',
+    path: KEYS_PATH,
     title: 'Public keys',
     about: 'The public keys with which manifests and pointer entries are signed; 404 where they are not.',
     handler: () => KEYS_KEY,

@@ -1,6 +1,6 @@
 // The manifest of a version: what was published, byte for byte. With a manifest the version is complete.
 import { z } from 'zod'
-import { TWIN_CODINGS, VERSION_DOCUMENTS } from './artifacts.ts'
+import { TWIN_CODINGS, TWIN_ENDINGS, VERSION_DOCUMENTS } from './artifacts.ts'
 import {
   byName,
   flag,
@@ -44,6 +44,15 @@ export const artifact = named('Artifact', {
 })
 
 export type Artifact = z.infer<typeof artifact>
+
+/** The objects of an artifact: its file, and its twins. */
+export const objectsOf = ({ key, bytes, sha256, encodings }: Artifact) => [
+  { key, bytes, sha256 },
+  ...TWIN_CODINGS.flatMap(coding => {
+    const twin = encodings[coding]
+    return twin === undefined ? [] : [{ key: key + TWIN_ENDINGS[coding], ...twin }]
+  }),
+]
 
 export const MANIFEST_VERSION = 1
 

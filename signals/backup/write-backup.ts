@@ -17,8 +17,7 @@ const DERIVED: readonly string[] = [
   keys.HEAD,
   keys.LATEST,
   keys.RELAYED,
-  keys.SCHEDULES.fast,
-  keys.SCHEDULES.slow,
+  ...Object.values(keys.SCHEDULES),
   keys.EPOCH,
   keys.RELAY_LEASE,
   keys.NOTICES_OWED, // the lists of the clients have them

@@ -75,11 +75,8 @@ export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
 
 type Confirmed = [verdict: string, suspendedBy?: string, retired?: string[], suspended?: Destination[]]
 
-/** A key that was revoked, and the webhooks of its client that this suspended. */
-export type Revoked = { readonly client: string; readonly suspended: readonly Destination[] }
-
-/** Revokes a key, which suspends the webhooks that it set or may have set; null if there was none. */
-export async function revokeKey(redis: Redis, keyId: string): Promise<Revoked | null> {
+/** Revokes a key, which suspends the webhooks that it set or may have set: `suspended`. Null if there was none. */
+export async function revokeKey(redis: Redis, keyId: string) {
   const client = await ownerOf(redis, keyId)
   if (client === null) return null
   const names = [keys.apiKeyKey(keyId), keys.clientKeysKey(client), keys.WEBHOOKS]

@@ -62,20 +62,21 @@ const MOST_CLIENTS = 10_000
 /** The client of a record that was read as one text; null if there is none. Each text is parsed once. */
 export const clientOfText = rememberText(MOST_CLIENTS, (text, id) => toClient(id, toRecord(text)))
 
-/** A change of entitlements. Absent fields stay as they are. */
-type EntitlementChange = {
+/** A change of what a client may see, and of where its notices are mailed. Absent fields stay as they are. */
+type ClientChange = {
   /** Replaces the whole list. */
   readonly aliases?: readonly string[] | undefined
   readonly add?: readonly string[] | undefined
   readonly remove?: readonly string[] | undefined
   readonly program?: boolean | undefined
+  readonly email?: string | null | undefined
 }
 
 /** A book has at most a thousand strategies. */
 const MOST_ALIASES = 1_000
 
 /** The first state of a client: without it, pending and entitled to nothing. */
-type ClientBeginning = EntitlementChange & Partial<Pick<Client, 'status' | 'email'>>
+type ClientBeginning = ClientChange & Partial<Pick<Client, 'status'>>
 
 /**
  * Adds a client atomically. Throws `conflict` if the id exists, `validation_error`, and what entitleClient throws.
@@ -85,17 +86,15 @@ export async function createClient(
   id: string,
   tier: string,
   nowMs: number,
-  { status = 'pending', email = null, ...change }: ClientBeginning = {},
+  { status = 'pending', ...change }: ClientBeginning = {},
   programAlias = '',
 ): Promise<Client> {
   assertId('id', id)
   assertId('tier', tier)
   assertAliases(change, programAlias)
   const created_at = toIsoInstant(nowMs)
-  const client = entitled(
-    { id, tier, status, aliases: [], program: false, created_at, email, suspended: false },
-    change,
-  )
+  const blank = { aliases: [], program: false, email: null, suspended: false }
+  const client = changed({ id, tier, status, created_at, ...blank }, change)
   const fields = Object.entries(toStoredClient(client)).flat()
   const reply = await runScript(redis, CREATE_SCRIPT, [CLIENTS, clientKey(id)], id, created_at, ...fields)
   if (reply !== 'ok') throw new ApiError('conflict', `there is a client '${id}' already: choose another id`)
@@ -109,20 +108,22 @@ export const activateClient = (redis: Redis, id: string): Promise<Client> => set
 export const suspendClient = (redis: Redis, id: string): Promise<Client> => setStatus(redis, id, 'pending')
 
 /**
- * Changes entitlements. The alias of the program is not a strategy; its flag is used instead. Throws `not_found`, or
- * `validation_error` on an invalid alias.
+ * Changes entitlements and the mail address. The alias of the program is not a strategy; its flag is used instead. Throws
+ * `not_found`, or `validation_error` on an invalid alias.
  */
 export async function entitleClient(
   redis: Redis,
   id: string,
-  change: EntitlementChange,
+  change: ClientChange,
   programAlias: string,
 ): Promise<Client> {
   assertAliases(change, programAlias)
   return tryAgain(`the client '${id}'`, async () => {
     const before = await findClient(redis, id)
-    const after = entitled(before, change)
-    const args = [before, after].map(toStoredClient).flatMap(({ aliases, program }) => [aliases, program])
+    const after = changed(before, change)
+    const args = [before, after]
+      .map(toStoredClient)
+      .flatMap(({ aliases, program, email = '' }) => [aliases, program, email])
     return (await runScript(redis, ENTITLE_SCRIPT, [clientKey(id)], id, ...args)) === 'ok' ? after : null
   })
 }
@@ -138,13 +139,15 @@ export async function findClient(redis: Redis, id: string): Promise<Client> {
 
 /** The refusal of an id that names no client, with the nearest id that does. */
 export async function unknownClient(redis: Redis, id: string): Promise<ApiError> {
-  const shown = id.slice(0, ECHO_LENGTH)
-  const hint = didYouMean(shown, await askRedis(() => redis.smembers(CLIENTS)), ' ')
-  return new ApiError(
-    'not_found',
-    `there is no client '${shown}';${hint} \`highwater ops clients list\` lists them`,
-  )
+  return unknownName('client', id.slice(0, ECHO_LENGTH), await askRedis(() => redis.smembers(CLIENTS)))
 }
+
+/** The refusal of a name, with the nearest one that there is. */
+export const unknownName = (what: 'client' | 'token', name: string, known: readonly string[]): ApiError =>
+  new ApiError(
+    'not_found',
+    `there is no ${what} '${name}';${didYouMean(name, known, ' ')} \`highwater ops ${what}s list\` lists them`,
+  )
 
 /** Idempotent: called again after a lost reply it finds its own client and returns ok. */
 const CREATE_SCRIPT = `${REVISE}
@@ -182,21 +185,7 @@ revise(ARGV[1])
 return 'ok'
 `
 
-/** Sets where notices are mailed; null for nowhere. Throws `not_found`. */
-export async function setEmail(redis: Redis, id: string, email: string | null): Promise<Client> {
-  const reply = await runScript(redis, EMAIL_SCRIPT, [clientKey(id)], id, email ?? '')
-  if (reply !== 'ok') throw await unknownClient(redis, id)
-  return findClient(redis, id)
-}
-
-const EMAIL_SCRIPT = `${REVISE}
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
-if ARGV[2] == '' then redis.call('HDEL', KEYS[1], 'email') else redis.call('HSET', KEYS[1], 'email', ARGV[2]) end
-revise(ARGV[1])
-return 'ok'
-`
-
-function assertAliases({ aliases = [], add = [] }: EntitlementChange, programAlias: string): void {
+function assertAliases({ aliases = [], add = [] }: ClientChange, programAlias: string): void {
   for (const alias of [...aliases, ...add]) {
     assertId('aliases', alias)
     if (alias !== programAlias) continue
@@ -205,21 +194,23 @@ function assertAliases({ aliases = [], add = [] }: EntitlementChange, programAli
   }
 }
 
-function entitled(client: Client, { aliases, add = [], remove = [], program }: EntitlementChange): Client {
+function changed(client: Client, change: ClientChange): Client {
+  const { aliases, add = [], remove = [], program = client.program, email = client.email } = change
   const asked = [...(aliases ?? client.aliases), ...add]
   const wanted = new Set(asked.filter(alias => !remove.includes(alias)))
   if (wanted.size > MOST_ALIASES) {
     const reason = `${wanted.size} aliases are more than the ${MOST_ALIASES} that a client may have`
     throw invalidParameter('aliases', String(wanted.size), reason)
   }
-  return { ...client, aliases: [...wanted].sort(), program: program ?? client.program }
+  return { ...client, aliases: [...wanted].sort(), program, email }
 }
 
-/** Replaces the entitlements that were read, unless they changed meanwhile. */
+/** Replaces what was read, unless it changed meanwhile. */
 const ENTITLE_SCRIPT = `${REVISE}
-local aliases, program = unpack(redis.call('HMGET', KEYS[1], 'aliases', 'program'))
-if aliases ~= ARGV[2] or program ~= ARGV[3] then return 'moved' end
-redis.call('HSET', KEYS[1], 'aliases', ARGV[4], 'program', ARGV[5])
+local aliases, program, email = unpack(redis.call('HMGET', KEYS[1], 'aliases', 'program', 'email'))
+if aliases ~= ARGV[2] or program ~= ARGV[3] or (email or '') ~= ARGV[4] then return 'moved' end
+redis.call('HSET', KEYS[1], 'aliases', ARGV[5], 'program', ARGV[6])
+if ARGV[7] == '' then redis.call('HDEL', KEYS[1], 'email') else redis.call('HSET', KEYS[1], 'email', ARGV[7]) end
 revise(ARGV[1])
 return 'ok'
 `

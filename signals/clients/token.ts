@@ -6,9 +6,6 @@ import { sha256 } from '#storage/digest.ts'
 
 export type RandomBytes = (size: number) => Uint8Array
 
-/** A new API key; the token is for its owner only. */
-export type NewToken = { readonly id: string; readonly token: string }
-
 const PREFIX = 'hw_live_'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -28,7 +25,8 @@ const FORM = new RegExp(
   `^(${PREFIX}([0-9A-Za-z]{${ID_DIGITS}})_[0-9A-Za-z]{${SECRET_DIGITS}})_([0-9A-Za-z]{${CHECKSUM_DIGITS}})$`,
 )
 
-export function createToken(random: RandomBytes): NewToken {
+/** A new API key; the token is for its owner only. */
+export function createToken(random: RandomBytes) {
   const id = toBase62(toInteger(random(ID_BYTES)) % 62n ** BigInt(ID_DIGITS), ID_DIGITS)
   const body = `${PREFIX}${id}_${toBase62(toInteger(random(SECRET_BYTES)), SECRET_DIGITS)}`
   return { id, token: `${body}_${checksumOf(body)}` }

@@ -109,7 +109,7 @@ export function assertHead(redis: Redis, found: StoredHead, log: LogHead | null)
 export const successorOf = (epoch: string, next: string | null): string => `${epoch} ${next}`
 
 /** Sets the epoch, unless another process does so first. */
-export async function nameEpoch(redis: Redis, newEpoch: () => string): Promise<string> {
+async function nameEpoch(redis: Redis, newEpoch: () => string): Promise<string> {
   await askRedis(() => redis.set(EPOCH, newEpoch(), 'NX'))
   const epoch = await askRedis(() => redis.get(EPOCH))
   return epoch ?? ''

@@ -5,7 +5,7 @@ import { clientOf, type Destination } from '../outbox/destination.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LATEST, LOG, SIGNAL_IDS } from '../redis/keys.ts'
 import { fromPairs } from '../redis/script.ts'
-import { type LogHead, nameEpoch, readGuardedHead } from './guard.ts'
+import { type LogHead, readGuardedHead } from './guard.ts'
 
 export type LoggedSignal = {
   readonly seq: number
@@ -78,13 +78,10 @@ export function createLogReader(redis: Redis) {
   }
 }
 
-/**
- * The newest number and the epoch, which the first reader of a new log sets. Throws LogGoneError on a guarded
- * connection. Writes only if there is no epoch, so that a full Redis can be read.
- */
-export async function readHead(redis: Redis, newEpoch: () => string): Promise<LogHead> {
+/** The newest number and the epoch, '' on a connection that nothing guards. Throws LogGoneError. */
+export async function readHead(redis: Redis): Promise<LogHead> {
   const { seq, epoch } = await readGuardedHead(redis)
-  return { seq, epoch: epoch ?? (await nameEpoch(redis, newEpoch)) }
+  return { seq, epoch: epoch ?? '' }
 }
 
 /** An entry of the stream. Throws DamagedLogError if its bytes do not match. */

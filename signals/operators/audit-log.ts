@@ -1,11 +1,11 @@
 // The audit log: every action of an operator, in Redis, which no command trims, and copied to the private store.
 import type { Redis } from 'ioredis'
+import pLimit from 'p-limit'
 import { z } from 'zod'
 import { list } from '#core/contract/payloads/field.ts'
 import { MODES } from '#core/contract/signal.ts'
 import { parseJson, toJsonBytes } from '#storage/json-bytes.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
-import { writeOnce } from '#storage/write-once.ts'
+import { type ObjectStore, writeOnce } from '#storage/object-store.ts'
 import { CLIENT_STATUSES } from '../clients/clients.ts'
 import { askRedis } from '../redis/connect.ts'
 import { AUDIT, AUDIT_COPIED, EPOCH } from '../redis/keys.ts'
@@ -111,15 +111,13 @@ const BLOCK = 100
  * because each would write everything that the others have not written yet; a call waits for one that begins after it.
  */
 export function createActionCopy(redis: Redis, privateStore: ObjectStore): () => Promise<void> {
-  let running = Promise.resolve()
+  const oneAtATime = pLimit(1)
   let waiting: Promise<void> | null = null
-  const begin = (): Promise<void> => {
-    waiting = null
-    running = copyActions(redis, privateStore)
-    return running
-  }
   return () => {
-    waiting ??= running.then(begin, begin)
+    waiting ??= oneAtATime(() => {
+      waiting = null
+      return copyActions(redis, privateStore)
+    })
     return waiting
   }
 }

@@ -4,9 +4,8 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { didYouMean } from '#core/contract/near-miss.ts'
 import { parseJson } from '#storage/json-bytes.ts'
-import { assertId } from '../clients/clients.ts'
+import { assertId, unknownName } from '../clients/clients.ts'
 import { digestOf, type RandomBytes } from '../clients/token.ts'
 import { askRedis } from '../redis/connect.ts'
 import { OPERATOR_TOKENS, sessionsKey } from '../redis/keys.ts'
@@ -91,12 +90,8 @@ export async function revokeToken(redis: Redis, name: string): Promise<void> {
   const all = await listOperators(redis)
   const found = all.find(each => each.name === name)
   if (found === undefined) {
-    const names = all.map(each => each.name)
-    const hint = didYouMean(name, names, ' ')
-    throw new ApiError(
-      'not_found',
-      `there is no token '${name.slice(0, 64)}';${hint} \`highwater ops tokens list\` lists them`,
-    )
+    const known = all.map(each => each.name)
+    throw unknownName('token', name.slice(0, 64), known)
   }
   await askRedis(() => redis.multi().hdel(OPERATOR_TOKENS, name).del(sessionsKey(found.digest)).exec())
 }

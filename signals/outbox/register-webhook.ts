@@ -98,17 +98,18 @@ export async function registerWebhook(
 }
 
 /**
- * Creates a new secret, shown this once; the old ones sign beside it for the overlap. Throws `not_found`, and `conflict` also if
- * another than `by` set the endpoint.
+ * Creates a new secret, shown this once; the old ones sign beside it for the overlap, a day if it is not given. Throws `not_found`,
+ * and `conflict` also if another than `by` set the endpoint.
  */
 export async function rotateWebhookSecret(
   parts: Pick<RegisterParts, 'redis' | 'box' | 'now' | 'drawBytes' | 'onChange'>,
   destination: Destination,
-  overlapMs?: number,
+  overlapHours?: number,
   by: Setter = OPERATOR,
 ): Promise<string> {
   const { redis, box, now, drawBytes, onChange } = parts
   const made = createWebhookSecret(drawBytes)
+  const overlapMs = overlapHours === undefined ? undefined : overlapHours * 3_600_000
   await storeRotated(redis, box, destination, by, secrets => rotateSecrets(secrets, made, now(), overlapMs))
   onChange({ destination, change: 'rotated', by })
   return made

@@ -4,17 +4,7 @@ import { openingKey, SEALS_PREFIX } from '#core/contract/seals.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { IMMUTABLE_JSON } from '#storage/object-store.ts'
 import { type PublicSeal, readNewestSeal, readSeals } from '#storage/seals/chain.ts'
-import {
-  beginningItems,
-  dateOf,
-  isRecordOf,
-  keyIdOf,
-  originOf,
-  readRecord,
-  recordKey,
-  SEAL_MS,
-  type SealRecord,
-} from '#storage/seals/seal.ts'
+import * as seals from '#storage/seals/seal.ts'
 import { assertNoService } from '../log/guard.ts'
 import { askAll } from '../redis/connect.ts'
 import { SEAL_STATE, SEALS } from '../redis/keys.ts'
@@ -37,11 +27,11 @@ export async function beginAnew(parts: SealParts, why: string, by: string) {
     )
   const { last, lost } = await readRecords(parts, n)
   const at = toIsoInstant(now())
-  const first = beginningItems(newest, signer.keyId, lost, { by, why, at })
-  const toMs = (Math.floor(now() / SEAL_MS) + 1) * SEAL_MS
-  const seal = { n: n + 1, origin: originOf(signer.keyId, at), fromMs, toMs }
+  const first = seals.beginningItems(newest, signer.keyId, lost, { by, why, at })
+  const toMs = (Math.floor(now() / seals.SEAL_MS) + 1) * seals.SEAL_MS
+  const seal = { n: n + 1, origin: seals.originOf(signer.keyId, at), fromMs, toMs }
   const record = await toNextRecord(parts, seal, last, first)
-  await privateStore.replace(recordKey(n + 1), toJsonBytes(record), IMMUTABLE_JSON)
+  await privateStore.replace(seals.recordKey(n + 1), toJsonBytes(record), IMMUTABLE_JSON)
   const state = { n, to: fromMs, refused: '', at: now() }
   const step = redis.multi().hset(SEAL_STATE, state).hdel(SEAL_STATE, 'restored')
   await askAll(lost.length > 0 ? step.del(SEALS) : step) // the service fills it again
@@ -68,8 +58,9 @@ async function finish(parts: SealParts): Promise<PublicSeal> {
   for (;;) {
     if (newest === null)
       throw new Error(`${store.url} has no seals: \`highwater serve signals\` begins a chain`)
-    const next = await readRecord(parts.privateStore, newest.seal.n + 1)
-    const isReady = next !== null && keyIdOf(next.origin) === signer.keyId && Date.parse(next.to) <= now()
+    const next = await seals.readRecord(parts.privateStore, newest.seal.n + 1)
+    const isReady =
+      next !== null && seals.keyIdOf(next.origin) === signer.keyId && Date.parse(next.to) <= now()
     if (!isReady) return newest
     newest = await publish(parts, next, newest)
   }
@@ -81,17 +72,17 @@ async function finish(parts: SealParts): Promise<PublicSeal> {
  */
 async function readRecords(parts: SealParts, n: number) {
   const { store, privateStore } = parts
-  const seals = await readSeals(key => store.read(key))
+  const all = await readSeals(key => store.read(key))
   const opened = (await store.list(`${SEALS_PREFIX}openings/`)).at(-1) ?? ''
-  const done = seals.findLast(({ seal }) => openingKey(dateOf(seal)) <= opened)?.seal.n ?? 0
-  const byNumber = new Map(seals.map(each => [each.seal.n, each]))
+  const done = all.findLast(({ seal }) => openingKey(seals.dateOf(seal)) <= opened)?.seal.n ?? 0
+  const byNumber = new Map(all.map(each => [each.seal.n, each]))
   const keys = new Set(await privateStore.list('seals/'))
   const lost: { lost_from: number; lost_to: number }[] = []
-  let last: SealRecord | null = null
+  let last: seals.SealRecord | null = null
   for (let at = n; at > done || (at > 0 && last === null); at--) {
-    const record = keys.has(recordKey(at)) ? await readRecord(privateStore, at) : null
+    const record = keys.has(seals.recordKey(at)) ? await seals.readRecord(privateStore, at) : null
     const seal = byNumber.get(at)
-    if (record !== null && (seal === undefined || isRecordOf(record, seal))) last ??= record
+    if (record !== null && (seal === undefined || seals.isRecordOf(record, seal))) last ??= record
     else if (at > done && lost.at(-1)?.lost_from === at + 1) lost.at(-1)!.lost_from = at
     else if (at > done) lost.push({ lost_from: at, lost_to: at })
   }

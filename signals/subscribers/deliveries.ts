@@ -1,6 +1,7 @@
 // What became of a signal at each endpoint of a client, in sentences for the client.
 import type { Redis } from 'ioredis'
 import { instantOf } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
 import type { Client } from '../clients/clients.ts'
 import { readSignal, viewOf } from '../log/read-log.ts'
 import { DEFAULT_ENDPOINT, destinationOf, endpointOf } from '../outbox/destination.ts'
@@ -10,15 +11,18 @@ import type { ShownDelivery } from '../views/recent.ts'
 import { explainDeliveries } from '../views/why-not-sent.ts'
 
 /**
- * A signal that the client may see, or was owed, with its state at each endpoint that is set, and at `default`; null if there is
- * no such signal, or it is another client's. Throws RedisDownError.
+ * A signal that the client may see, or was owed, with its state at each endpoint that is set, and at `default`. Throws `not_found`
+ * if there is no such signal, or it is another client's, and RedisDownError.
  */
 export async function explainSignal(redis: Redis, client: Client, seq: number) {
   const [signal, names] = await Promise.all([readSignal(redis, seq), endpointsOf(redis, client.id)])
-  if (signal === null) return null
   const destinations = [...new Set([DEFAULT_ENDPOINT, ...names])].map(name => destinationOf(client.id, name))
-  const wasOwed = async () => (await readDeliveries(redis, [signal], destinations)).flat().some(Boolean)
-  if (!viewOf(client)(signal) && !(await wasOwed())) return null
+  const wasOwed = async () => (await readDeliveries(redis, [{ seq }], destinations)).flat().some(Boolean)
+  if (signal === null || !(viewOf(client)(signal) || (await wasOwed())))
+    throw new ApiError(
+      'not_found',
+      'there is no such signal that you may see: GET /v1/signals/history lists those',
+    )
   const found = await explainDeliveries(redis, signal, client, destinations)
   const endpoints = found.map(({ destination, delivery, why, attempts }) => ({
     endpoint: endpointOf(destination),

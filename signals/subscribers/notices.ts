@@ -33,8 +33,6 @@ const storedNotice = z.object({
 type Stored = z.output<typeof storedNotice>
 
 /** A notice as its owner reads it: on the page, in an answer, in a POST and in a mail. */
-export type Notice = ReturnType<typeof noticeOf>
-
 const noticeOf = ({ at, event, endpoint, key_id, reason }: Stored) => ({
   ...{ at: toIsoInstant(at), event, endpoint, key_id },
   reason: cleaned(reason),
@@ -52,7 +50,7 @@ function cleaned(reason: string): string {
 }
 
 /** The notices of a client, newest first. */
-export async function readNotices(redis: Redis, client: string): Promise<readonly Notice[]> {
+export async function readNotices(redis: Redis, client: string) {
   const found = await askRedis(() => redis.lrange(noticesKey(client), 0, -1))
   return found.map(text => noticeOf(storedNotice.parse(JSON.parse(text))))
 }

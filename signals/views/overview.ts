@@ -20,7 +20,6 @@ export type OverviewParts = {
   readonly redis: Redis
   readonly aliases: () => ReadonlySet<string>
   readonly clock: { readonly now: () => number }
-  readonly newEpoch: () => string
 }
 
 /** Throws RedisDownError. */
@@ -28,7 +27,7 @@ export async function readOverview(parts: OverviewParts) {
   const { redis } = parts
   const [head, health, cursor, lease, queue, [clients, webhooks], live, halted, continued, seals] =
     await Promise.all([
-      readHead(redis, parts.newEpoch),
+      readHead(redis),
       readRedisHealth(redis),
       askRedis(() => redis.get(keys.RELAY_CURSOR)),
       askRedis(() => redis.exists(keys.RELAY_LEASE)),
@@ -146,7 +145,7 @@ end
 return reply
 `
 
-type Webhooks = ReadonlyMap<Destination, WebhookState>
+export type Webhooks = ReadonlyMap<Destination, WebhookState>
 
 /** Every client, by id, and the endpoints that they have set, `default` first. */
 export const readAllClients = async (redis: Redis): Promise<readonly [readonly Client[], Webhooks]> =>
@@ -200,8 +199,6 @@ function toWebhookState(destination: Destination, fields: Readonly<Record<string
     },
     /** All who changed the filter, the expiry or the pause. */
     changers: settingsBy,
-    /** In a row, probes included. */
-    failures: condition.health.attempts,
     lane,
     breaker: condition.breaker.kind,
     /** When an open breaker lets the next attempt through. */

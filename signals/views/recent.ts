@@ -17,7 +17,7 @@ import { askRedis } from '../redis/connect.ts'
 import { waitingKey, webhookKey } from '../redis/keys.ts'
 
 /** Signals searched for one answer: about a second's work for Redis. */
-const MOST_LOOKED_AT = 2_000
+const MOST_SEARCHED = 2_000
 
 const BEYOND = Number.MAX_SAFE_INTEGER
 
@@ -48,6 +48,8 @@ type DeliveryFilter = {
   readonly before?: number | undefined
   readonly keeps?: (row: DeliveryRow) => boolean
   readonly limit: number
+  /** Signals searched for one answer. */
+  readonly mostSearched?: number
 }
 
 /** `next` is where to continue; null if nothing older is left. */
@@ -84,22 +86,18 @@ export const showSignal = ({ seq, body, onlyFor, atMs }: LoggedSignal) => ({
  * The newest deliveries that match, of a client those to the endpoints that it has. A search ends after a bounded number of signals even with few matches; `next` is
  * where to continue.
  */
-export async function recentDeliveries(
-  redis: Redis,
-  filter: DeliveryFilter,
-  mostLookedAt?: number,
-): Promise<Page<ShownDelivery>> {
-  const { rows, next } = await findDeliveries(redis, filter, mostLookedAt)
+export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Promise<Page<ShownDelivery>> {
+  const { rows, next } = await findDeliveries(redis, filter)
   return { rows: await showDeliveries(redis, rows), next }
 }
 
-async function findDeliveries(redis: Redis, filter: DeliveryFilter, mostLookedAt = MOST_LOOKED_AT) {
-  const { keeps = () => true } = filter
+async function findDeliveries(redis: Redis, filter: DeliveryFilter) {
+  const { keeps = () => true, mostSearched = MOST_SEARCHED } = filter
   const rows: DeliveryRow[] = []
   const destinations = await destinationsOf(redis, filter)
   const most = filter.seq === undefined ? BLOCK : 1
   let before = filter.seq === undefined ? filter.before : filter.seq + 1
-  for (let looked = 0; looked < mostLookedAt; looked += BLOCK) {
+  for (let looked = 0; looked < mostSearched; looked += BLOCK) {
     const signals = await readBefore(redis, before ?? BEYOND, most)
     for (const [i, outbox] of (await readOutboxes(redis, signals, destinations)).entries()) {
       const signal = signals[i]!
@@ -208,8 +206,8 @@ export type Spread = { readonly p50: number; readonly p99: number; readonly max:
 export type Latency = Awaited<ReturnType<typeof readLatency>>
 
 export async function readLatency(redis: Redis, client: string) {
-  const filter = { client, keeps: isMeasured, limit: MOST_MEASURED }
-  const { rows } = await findDeliveries(redis, filter, MOST_LOOKED_THROUGH)
+  const filter = { client, keeps: isMeasured, limit: MOST_MEASURED, mostSearched: MOST_LOOKED_THROUGH }
+  const { rows } = await findDeliveries(redis, filter)
   return {
     deliveries: rows.length,
     first_attempt_ms: spreadOf(rows.map(row => waitOf(row, row.state.first_attempt_at!))),

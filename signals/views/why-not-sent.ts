@@ -10,7 +10,7 @@ import { type DeliveryState, readAttempts, readDeliveries } from '../outbox/outb
 import { isRegistrationTest } from '../outbox/test-fire.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
-import { readWebhookStates, toLogged, type WebhookState } from './overview.ts'
+import { readWebhookStates, toLogged, type WebhookState, type Webhooks } from './overview.ts'
 import { showDelivery } from './recent.ts'
 
 /** An endpoint of a client, and what became of the delivery to it; null if it was never owed. */
@@ -43,7 +43,7 @@ export async function explainDeliveries(
   ])
   const found = destinations.map((destination, i) => ({ client, destination, state: states[i] ?? null }))
   const unsent = found.filter(({ state, destination }) => isUnsent(state, webhooks.get(destination)))
-  const whys = await whyNotSent(redis, signal, unsent)
+  const whys = await whyNotSent(redis, signal, unsent, webhooks)
   return Promise.all(
     found.map(async each => {
       const { destination, state } = each
@@ -58,18 +58,17 @@ export async function explainDeliveries(
   )
 }
 
-/** Of endpoints that a signal was not sent to: the reason for each, in their order. */
+/** Of endpoints that a signal was not sent to: the reason for each, in their order. `webhooks` has those of their clients. */
 export async function whyNotSent(
   redis: Redis,
   signal: LoggedSignal,
   unsent: readonly Unsent[],
+  webhooks: Webhooks,
 ): Promise<readonly string[]> {
   if (unsent.length === 0) return []
-  const ids = [...new Set(unsent.map(({ client }) => client.id))]
-  const [cursor, actions, webhooks] = await Promise.all([
+  const [cursor, actions] = await Promise.all([
     askRedis(() => redis.get(RELAY_CURSOR)),
     actionsSince(redis, signal.atMs),
-    readWebhookStates(redis, ids),
   ])
   return unsent.map(each => {
     const { destination, state } = each

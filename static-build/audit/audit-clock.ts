@@ -1,13 +1,14 @@
 // Whether the log bears out what is said of time, by the name of a version, by its manifest and by its strategies; and whether time
 // stamps bear out the log, of an authority that the caller trusts, as the installed openssl finds.
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
+import { anchorKey } from '#core/contract/pointer.ts'
 import { enteredText, isLongBefore } from '#core/dataset/entered.ts'
 import { listed } from '#core/dataset/lineage.ts'
 import { codeOf, messageOf } from '#storage/error-code.ts'
@@ -16,7 +17,7 @@ import { firstTimes, type LoggedEntry, type Publication, publicationsOf } from '
 import { isReply, readTimeStamp } from '#storage/time-stamps.ts'
 import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Check, demand, type Fault, faultAt, isFault, toCheck } from './check.ts'
-import { anchorPlace, filePlace, manifestPlace, type Place, type PublicReader, tryRead } from './reader.ts'
+import { filePlace, manifestPlace, type Place, type PublicReader, placeOf, tryRead } from './reader.ts'
 
 /** A backfill of years would fill the screen. */
 const MOST_NAMED = 20
@@ -76,7 +77,7 @@ async function sinceFaults(reader: PublicReader, manifest: Manifest, entries: re
 /** A line for each entry. One without a time stamp is no fault, and neither is a late one: both are named. */
 export async function auditStamps(reader: PublicReader, entries: readonly AuditedEntry[], caFile: string) {
   const subjects = entries.map(({ entry, sha256 }) => ({
-    ...{ name: `entry ${entry.seq}`, of: ` of ${entry.at}`, place: anchorPlace(sha256), sha256 },
+    ...{ name: `entry ${entry.seq}`, of: ` of ${entry.at}`, place: placeOf(anchorKey(sha256)), sha256 },
   }))
   const found = await provenTimes(reader, subjects, caFile)
   const isLate = (each: Stamp | Fault, i: number): boolean =>
@@ -102,14 +103,11 @@ type Stamp = { readonly line: string; readonly at: string | null }
 
 /** The time of each subject, or what is wrong with its time stamp, under the certificate of an authority. */
 export async function provenTimes(reader: PublicReader, subjects: readonly Subject[], caFile: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'highwater-stamps-'))
-  try {
-    const found: (Stamp | Fault)[] = []
-    for (const subject of subjects) found.push(await stampOf(reader, subject, caFile, join(folder, 'reply')))
-    return found
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'highwater-stamps-'))
+  const found: (Stamp | Fault)[] = []
+  for (const subject of subjects)
+    found.push(await stampOf(reader, subject, caFile, join(folder.path, 'reply')))
+  return found
 }
 
 async function stampOf(reader: PublicReader, subject: Subject, caFile: string, file: string) {

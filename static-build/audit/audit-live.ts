@@ -1,7 +1,8 @@
 // Checks sealed live signals from public bytes: the chain, the openings, and the live records that follow from them.
 import { z } from 'zod'
 import { toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
-import { SEALS_PREFIX, sealKeyKey } from '#core/contract/seals.ts'
+import { pointerKey } from '#core/contract/pointer.ts'
+import { SEALS_PREFIX, sealAnchorKey, sealKeyKey } from '#core/contract/seals.ts'
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
@@ -16,22 +17,13 @@ import {
   stampTimes,
   startsOf,
 } from '#storage/seals/chain.ts'
-import {
-  beginningsOf,
-  commitmentTo,
-  commitmentToItem,
-  dateOf,
-  keyIdOf,
-  parseBatch,
-  parseItem,
-  seqOf,
-} from '#storage/seals/seal.ts'
+import * as format from '#storage/seals/seal.ts'
 import { parsePublicKey } from '#storage/signature.ts'
 import { provenTimes } from './audit-clock.ts'
 import { checkRecords, readDataset } from './audit-live-records.ts'
 import type { TrustedKey } from './audit-signatures.ts'
 import { type Check, checkOf } from './check.ts'
-import { entryPlace, type PublicReader, sealStampPlace } from './reader.ts'
+import { type PublicReader, placeOf } from './reader.ts'
 
 /** What a monitor keeps of the chain that it saw. */
 export const seenChain = z.object({
@@ -89,7 +81,7 @@ async function readAll(order: LiveOrder) {
     pem => parsePublicKey(pem) ?? [],
   )
   const pinned = order.keys ?? order.seen?.keys.flatMap(pem => parsePublicKey(pem) ?? []) ?? null
-  const ids = [...new Set(seals.map(({ seal }) => keyIdOf(seal.origin)))]
+  const ids = [...new Set(seals.map(({ seal }) => format.keyIdOf(seal.origin)))]
   const trusted = ids.flatMap(id => (pinned ?? published).find(key => key.id === id) ?? [])
   return { ...order, read, seals, newest, data, opened, published, pinned, trusted }
 }
@@ -109,7 +101,7 @@ function remembering(reader: PublicReader): ReadPublic {
 
 function checkKeys({ seals, keys, seen, pinned, trusted }: Live): Check {
   const faults = startsOf(seals).flatMap(({ seal: { n, origin } }) => {
-    const id = keyIdOf(origin)
+    const id = format.keyIdOf(origin)
     if (trusted.some(key => key.id === id)) return []
     if (pinned === null) return `/${sealKeyKey(id)} is not the key that ${origin} names`
     const from = `from seal ${n} on the chain is of the key ${id}, which is none of those that are trusted here`
@@ -122,7 +114,9 @@ function checkKeys({ seals, keys, seen, pinned, trusted }: Live): Check {
 
 function checkChain({ seals, seen, newest, pinned, published }: Live): Check {
   const keys = [...(pinned ?? []), ...published]
-  const faults = [...chainFaults(seals, origin => keys.find(({ id }) => id === keyIdOf(origin))?.pem ?? null)]
+  const faults = [
+    ...chainFaults(seals, origin => keys.find(({ id }) => id === format.keyIdOf(origin))?.pem ?? null),
+  ]
   const same = seals.find(({ seal }) => seal.n === seen?.n)
   if (seen !== null && same?.digest !== seen.digest)
     faults.push(
@@ -158,7 +152,7 @@ async function checkTimes({ nowMs, read, seals, newest }: Live): Promise<Check> 
     ({ seal }, i) => seal.entrySeq > 0 && seal.entrySha256 !== seals[i - 1]?.seal.entrySha256,
   )
   for (const { seal } of named) {
-    const bytes = await read(entryPlace(seal.entrySeq).key)
+    const bytes = await read(pointerKey(seal.entrySeq))
     const at = logEntry.safeParse(parseJson(bytes ?? '')).data?.at ?? ''
     if (bytes === null || Buffer.from(sha256(bytes), 'hex').toString('base64') !== seal.entrySha256)
       faults.push(
@@ -176,20 +170,20 @@ function checkOpenings({ nowMs, seen, tsaCa, seals, opened, data }: Live): Check
   const { items, lost, skipped, stamps, faults: found } = opened
   const [openedTo, end] = [opened.openedTo ?? '', data?.window.to ?? '']
   const faults = [...found]
-  const closed = [...new Set(seals.map(({ seal }) => dateOf(seal)))].filter(date => date > openedTo)
+  const closed = [...new Set(seals.map(({ seal }) => format.dateOf(seal)))].filter(date => date > openedTo)
   const over = data === null ? '' : toIsoDate(toEpochDay(nowMs) - data.embargo_days - NIGHTS)
   const [withheld = ''] = closed
   const why =
     withheld <= end ? `data are published up to ${end}` : `the embargo of ${data?.embargo_days} days is over`
   if (withheld !== '' && (withheld <= end || withheld <= over))
     faults.push(`the seals of ${withheld} are not opened, although ${why}`)
-  const before = seals.findLast(({ seal }) => dateOf(seal) <= (seen?.opened_to ?? ''))?.seal.n ?? 0
+  const before = seals.findLast(({ seal }) => format.dateOf(seal) <= (seen?.opened_to ?? ''))?.seal.n ?? 0
   for (const { n } of lost)
     if (n <= before && !seen?.known.some(each => each.startsWith(`seal ${n} is lost`)))
       faults.push(`seal ${n} was opened when it was seen before, and is said to be lost now`)
-  const begun = beginningsOf(items)
+  const begun = format.beginningsOf(items)
   for (const { seal } of startsOf(seals).slice(1))
-    if (dateOf(seal) <= openedTo && !begun.some(({ n }) => n === seal.n))
+    if (format.dateOf(seal) <= openedTo && !begun.some(({ n }) => n === seal.n))
       faults.push(`seal ${seal.n} begins another chain, and what was sealed does not say why`)
   const notes = [
     ...begun.map(({ n, why }) => `seal ${n} begins another chain. Reason: ${why}`),
@@ -200,7 +194,7 @@ function checkOpenings({ nowMs, seen, tsaCa, seals, opened, data }: Live): Check
     notes.push(
       `time stamps name ${stamps.at(-1)!.by}, as the publisher states: check them (${stamps.length}) with --tsa-ca`,
     )
-  const signals = items.filter(({ item }) => seqOf(item) !== null).length
+  const signals = items.filter(({ item }) => format.seqOf(item) !== null).length
   const summary =
     `opened up to ${opened.openedTo ?? 'no day yet'}: ${signals} signals and ${items.length - signals} events, ${lost.length} seals ` +
     `lost, ${skipped.length} holes in the numbers; days that are sealed and not opened: ${closed.length}`
@@ -218,7 +212,7 @@ async function checkStamps({ reader, tsaCa, seals, opened: { stamps, openedTo } 
   const digests = new Map(seals.map(({ seal, digest }) => [seal.n, digest]))
   const subjects = stamps.map(({ n }) => {
     const digest = Buffer.from(digests.get(n) ?? '', 'base64').toString('hex')
-    return { name: `seal ${n}`, place: sealStampPlace(n), sha256: digest }
+    return { name: `seal ${n}`, place: placeOf(sealAnchorKey(n)), sha256: digest }
   })
   const found = await provenTimes(reader, subjects, tsaCa)
   const faults = found.flatMap((each, i) => {
@@ -228,7 +222,7 @@ async function checkStamps({ reader, tsaCa, seals, opened: { stamps, openedTo } 
       ? []
       : `the opening says that seal ${n} was stamped at ${at}, and not so: ${each.line}`
   })
-  const own = seals.filter(({ seal }) => dateOf(seal) <= (openedTo ?? ''))
+  const own = seals.filter(({ seal }) => format.dateOf(seal) <= (openedTo ?? ''))
   const times = stampTimes(own, stamps)
   const delays = own.flatMap(({ seal: { n, toMs } }) => (times.has(n) ? [times.get(n)! - toMs] : []))
   const latest = Math.ceil(delays.reduce((most, each) => Math.max(most, each), 0) / MINUTE_MS)
@@ -247,7 +241,7 @@ export function parseReceipts(text: string) {
   const rows = new Map<number, z.infer<typeof receipt>>()
   for (const [i, line] of text.split('\n').entries()) {
     const answer = receiptsAnswer.safeParse(parseJson(line))
-    const seq = seqOf(line)
+    const seq = format.seqOf(line)
     if (answer.success) for (const row of answer.data.data) rows.set(row.seq, row)
     else if (seq !== null) delivered.set(seq, line)
     else if (line !== '')
@@ -266,15 +260,15 @@ function checkReceipts({ receipts, seals, opened: { items, openedTo } }: Live): 
     const row = rows.get(seq)
     const seal = row && seals.find(each => each.seal.n === row.n)?.seal
     if (row === undefined) faults.push(`signal ${seq} was delivered and has no receipt: it is not sealed`)
-    else if (seal === undefined || commitmentTo(row.s_n, row.batch) !== seal.commitment)
+    else if (seal === undefined || format.commitmentTo(row.s_n, row.batch) !== seal.commitment)
       faults.push(
         `the receipt of signal ${seq} is not of seal ${row.n} of this chain: another chain was shown to its client`,
       )
-    else if (!parseBatch(row.batch)?.commitments.includes(commitmentToItem(row.r, item)))
+    else if (!format.parseBatch(row.batch)?.commitments.includes(format.commitmentToItem(row.r, item)))
       faults.push(`signal ${seq} is not in seal ${row.n} as it was delivered`)
-    else if (dateOf(seal) <= (openedTo ?? '') && !opened.has(`${row.n} ${item}`))
+    else if (format.dateOf(seal) <= (openedTo ?? '') && !opened.has(`${row.n} ${item}`))
       faults.push(`signal ${seq} is in seal ${row.n}, and is not what was opened of it`)
-    const found = parseItem(item)
+    const found = format.parseItem(item)
     if (seal !== undefined && found?.kind === 'signal')
       delays.push(seal.toMs - Date.parse(found.signal.timestamp))
   }

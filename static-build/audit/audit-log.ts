@@ -1,12 +1,12 @@
 import { parseIsoInstant } from '#core/calendar.ts'
-import { pointerEntry } from '#core/contract/pointer.ts'
+import { CURRENT_KEY, pointerEntry } from '#core/contract/pointer.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { StoreError } from '#storage/object-store.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { attempt, currentPlace, entryPlace, type Found, type PublicReader, tryRead } from './reader.ts'
+import { attempt, entryPlace, type Found, type PublicReader, placeOf, tryRead } from './reader.ts'
 
 /** Concurrent requests for entries; as many requests after the newest entry find nothing. */
 const WINDOW = 16
@@ -22,7 +22,7 @@ export async function auditLog(reader: PublicReader, progress: Progress) {
   const least = await attempt(reader.leastEntries())
   // An unreadable hint is a fault: without it readers do not notice that the newest entries are withheld.
   const [hint, count] =
-    least instanceof StoreError ? [[absenceOf(reader, currentPlace, least)], 0] : [[], least]
+    least instanceof StoreError ? [[absenceOf(reader, placeOf(CURRENT_KEY), least)], 0] : [[], least]
   const found = await walk(reader, progress)
   const { entries, faults } = chainOf(reader, found)
   const summary =

@@ -1,18 +1,12 @@
 import pMap from 'p-map'
-import { publicKeys } from '#core/contract/file-routes.ts'
+import { KEYS_KEY, publicKeys } from '#core/contract/file-routes.ts'
+import { signatureKey } from '#core/contract/pointer.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { isSignedBy, parsePublicKey } from '#storage/signature.ts'
 import type { AuditedEntry } from './audit-log.ts'
 import { absenceOf, type Fault, faultAt, toCheck } from './check.ts'
-import {
-  entryPlace,
-  entrySignaturePlace,
-  keysPlace,
-  type Place,
-  type PublicReader,
-  tryRead,
-} from './reader.ts'
+import { entryPlace, type Place, type PublicReader, placeOf, tryRead } from './reader.ts'
 
 export type TrustedKey = NonNullable<ReturnType<typeof parsePublicKey>>
 
@@ -52,6 +46,8 @@ function choose(published: readonly TrustedKey[], trust: Trust) {
     unknown: trust.fingerprints.filter(digits => !published.some(key => isOf(key, digits))),
   }
 }
+
+const keysPlace = placeOf(KEYS_KEY)
 
 /** The keys that are published beside the versions; none if nothing is signed. */
 async function readPublishedKeys(reader: PublicReader) {
@@ -115,7 +111,7 @@ export async function auditSignatures(
   const verdicts = await pMap(
     entries,
     ({ entry, sha256, bytes }) =>
-      verdictOn(reader, keyring, entryPlace(entry.seq), bytes, entrySignaturePlace(sha256)),
+      verdictOn(reader, keyring, entryPlace(entry.seq), bytes, placeOf(signatureKey(sha256))),
     { concurrency: READS_AT_ONCE },
   )
   const signers = verdicts.flatMap(({ keyId }) => keyId ?? [])

@@ -1,30 +1,39 @@
 // Checks a published store against its own log, signatures and manifests, down to the last file. The
 // publisher audits a store, a subscriber a service over HTTP: they differ in the reader and in what they
 // forgive.
-import { type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
-import type { Manifest } from '#core/contract/manifest.ts'
+import pMap from 'p-map'
+import { manifestSignatureKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
+import { type Manifest, objectsOf } from '#core/contract/manifest.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
-import type { Progress } from '#core/progress.ts'
+import { countProgress, type Progress } from '#core/progress.ts'
 import { parseJson } from '#storage/json-bytes.ts'
+import type { Described } from '#storage/measure.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
-import type { ObjectStore, Stores } from '#storage/object-store.ts'
+import type { ObjectStore, StoreError, Stores } from '#storage/object-store.ts'
 import { hintOf, INDEX_KEY, leadTo, type Publication, publicationsOf } from '#storage/pointer-log.ts'
 import { findManifest, PROGRAM_INDEX, programFileName, programIndex } from '#storage/published-files.ts'
 import { auditNames, auditStamps, auditTimes } from './audit-clock.ts'
-import { auditFiles } from './audit-files.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
 import { auditKeys, auditSignatures, type Keyring, type Trust, verdictOn } from './audit-signatures.ts'
-import { type Check, demand, type Fault, faultAt, isFault, toCheck } from './check.ts'
 import {
-  createPrivateReader,
+  absenceOf,
+  type Check,
+  demand,
+  type Fault,
+  faultAt,
+  isFault,
+  OTHER_DIGEST,
+  toCheck,
+} from './check.ts'
+import {
+  attempt,
   createStoreReader,
   documentPlace,
+  filePlace,
   manifestPlace,
-  manifestSignaturePlace,
   type Place,
   type PublicReader,
-  placeOfKey,
-  privatePlace,
+  placeOf,
   tryRead,
 } from './reader.ts'
 
@@ -84,7 +93,7 @@ async function auditDerived(reader: PublicReader, entries: readonly AuditedEntry
   const faults: Fault[] = []
   const notes: string[] = []
   for (const [key, bytesOf] of Object.entries(DERIVED)) {
-    const place = placeOfKey(key)
+    const place = placeOf(key)
     const found = await tryRead(reader, place)
     if (!(found instanceof Uint8Array)) continue
     const of = entries.findLast(each => Buffer.compare(bytesOf(each), found) === 0)
@@ -176,7 +185,7 @@ async function checkSignature(reader: PublicReader, audited: Audited, bytes: Uin
   const { keyring, isSigned, publication } = audited
   const { version } = publication
   const place = manifestPlace(version)
-  const verdict = await verdictOn(reader, keyring, place, bytes, manifestSignaturePlace(version))
+  const verdict = await verdictOn(reader, keyring, place, bytes, placeOf(manifestSignatureKey(version)))
   const check = (how: string, faults: readonly Fault[]): Check =>
     toCheck('manifest', version, `the manifest is the one in the log, ${how}`, faults)
   if (verdict.keyId !== null) return check(`signed with ${verdict.keyId}`, [])
@@ -195,21 +204,85 @@ export async function auditFilesOf({ store, privateStore }: Stores, manifest: Ma
   ]
 }
 
-/** What is wrong with objects, each of which must have the digest that `digests` says. */
+/** An object that must exist, with a digest, and of a length if that is known. */
+type Promised = Partial<Described> & { readonly place: Place; readonly sha256: string }
+
+type Measure = (place: Place) => Promise<Described | null | StoreError>
+
+/** Concurrent requests: enough to hide the latency of a distant service, few enough not to load it. */
+const READS_AT_ONCE = 16
+
+/** Larger objects are read one after another: the correlations of a large book are gigabytes. */
+const LARGE_BYTES = 2 ** 26
+
+/** What is wrong with objects. For one that cannot be read `measure` returns the error, or throws it, which ends the check. */
 async function faultsOf(
   reader: PublicReader,
-  digests: readonly (readonly [name: string, sha256: string])[],
-  placeOf: (name: string) => Place,
-): Promise<Fault[]> {
-  const found = await Promise.all(digests.map(([name, sha256]) => demand(reader, placeOf(name), sha256)))
-  return found.filter(isFault)
+  promised: readonly Promised[],
+  measure: Measure = place => attempt(reader.measure(place)),
+): Promise<readonly Fault[]> {
+  const check = async (each: Promised) => faultOf(reader, each, await measure(each.place))
+  const { small = [], large = [] } = Object.groupBy(promised, ({ bytes = 0 }) =>
+    bytes > LARGE_BYTES ? 'large' : 'small',
+  )
+  const found = [
+    ...(await pMap(large, check, { concurrency: 1 })),
+    ...(await pMap(small, check, { concurrency: READS_AT_ONCE })),
+  ]
+  return found.filter(fault => fault !== null)
+}
+
+function faultOf(
+  reader: PublicReader,
+  { place, bytes, sha256 }: Promised,
+  found: Awaited<ReturnType<Measure>>,
+): Fault | null {
+  if (found === null || found instanceof Error) return absenceOf(reader, place, found)
+  const length = `is altered: it has ${found.bytes} bytes, ${bytes} were published`
+  if (bytes !== undefined && found.bytes !== bytes) return faultAt(reader, place, 'altered', length)
+  return found.sha256 === sha256 ? null : faultAt(reader, place, 'altered', OTHER_DIGEST)
+}
+
+/** Checks every file of a version against its length and digest, and its twins if they are objects too. */
+export async function auditFiles(reader: PublicReader, manifest: Manifest, progress: Progress) {
+  const { count, faults } = await fileFaults(reader, manifest, progress)
+  const sound = faults.length === 0 ? `${count} objects, all` : `${count - faults.length} of ${count} objects`
+  return toCheck('files', manifest.version, `${sound} as published`, faults)
+}
+
+/** How many files a version has, and what is wrong with them; `measure` as for `faultsOf`. */
+export async function fileFaults(
+  reader: PublicReader,
+  { version, artifacts }: Manifest,
+  progress: Progress,
+  measure: Measure = place => attempt(reader.measure(place)),
+) {
+  const promised = artifacts.flatMap(artifact =>
+    (reader.hasTwins ? objectsOf(artifact) : [artifact]).map(({ key, bytes, sha256 }) => ({
+      place: { ...filePlace(version, artifact), key },
+      bytes,
+      sha256,
+    })),
+  )
+  const count = countProgress(progress, 'verify', promised.length, 'objects')
+  const faults = await faultsOf(reader, promised, async place => {
+    const found = await measure(place)
+    count()
+    return found
+  })
+  return { count: promised.length, faults }
 }
 
 async function auditDocuments(reader: PublicReader, { version, documents }: Manifest): Promise<Check> {
-  const placeOf = (name: string): Place => documentPlace(version, name as VersionDocument) // the schema knows no others
-  const faults = await faultsOf(reader, Object.entries(documents), placeOf)
-  return toCheck('documents', version, `${Object.keys(documents).join(', ')} as published`, faults)
+  const files = Object.entries(documents)
+  const promised = files.map(([name, sha256]) => ({ place: documentPlace(version, name), sha256 }))
+  const names = files.map(([name]) => name).join(', ')
+  return toCheck('documents', version, `${names} as published`, await faultsOf(reader, promised))
 }
+
+/** Private files of a version by their digests. */
+const privateFiles = (version: string, digests: readonly (readonly [name: string, sha256: string])[]) =>
+  digests.map(([name, sha256]) => ({ place: placeOf(privateKey(version, name)), sha256 }))
 
 /**
  * Checks the private snapshot of a version, the record of its inputs and its program against the digests in its manifest. If
@@ -217,24 +290,25 @@ async function auditDocuments(reader: PublicReader, { version, documents }: Mani
  */
 async function auditPrivate(privateStore: ObjectStore, manifest: Manifest, isNamed: boolean) {
   const { version, snapshot, inputs_sha256 } = manifest
-  const reader = createPrivateReader(privateStore)
+  const { url } = privateStore
+  const reader: PublicReader = { ...createStoreReader(privateStore), nameOf: ({ key }) => `${url}/${key}` }
   const files = Object.entries(snapshot)
   if (inputs_sha256 !== null) files.push(['inputs.json', inputs_sha256]) // null if there was no key to salt it
-  const faults = await faultsOf(reader, files, name => privatePlace(version, name))
+  const faults = await faultsOf(reader, privateFiles(version, files))
   const isAbsent =
     files.length > 0 &&
     faults.length === files.length &&
     faults.every(({ what }) => what === 'missing' || what === 'unreadable')
   const check = toCheck('snapshot', version, `${files.length} private files`, faults)
   if (isNamed || !isAbsent) return [check, ...(await auditProgram(reader, manifest))]
-  const note = `the snapshot of ${version} is not in ${privateStore.url}, and was not looked at: name its store with --private-store`
+  const note = `the snapshot of ${version} is not in ${url}, and was not looked at: name its store with --private-store`
   return [toCheck('snapshot', version, 'not looked at', [], [note])]
 }
 
 /** Checks the program files against their index, and that against the manifest; none without a program. */
 async function auditProgram(reader: PublicReader, { version, program_sha256 }: Manifest) {
   if (program_sha256 === null) return []
-  const place = privatePlace(version, PROGRAM_INDEX)
+  const place = placeOf(privateKey(version, PROGRAM_INDEX))
   const bytes = await demand(reader, place, program_sha256)
   const index = isFault(bytes) ? undefined : programIndex.safeParse(parseJson(bytes)).data
   if (index === undefined) {
@@ -244,6 +318,6 @@ async function auditProgram(reader: PublicReader, { version, program_sha256 }: M
     return [toCheck('program', version, 'its index cannot be read, so its files were not checked', [fault])]
   }
   const files = index.files.map(({ name, sha256 }) => [programFileName(name), sha256] as const)
-  const faults = await faultsOf(reader, files, name => privatePlace(version, name))
+  const faults = await faultsOf(reader, privateFiles(version, files))
   return [toCheck('program', version, `${index.files.length + 1} private files of the program`, faults)]
 }

@@ -1,16 +1,15 @@
 // The audited objects, and how they are read: from a store, or over HTTP.
 import { setTimeout as pause } from 'node:timers/promises'
-import { toCompactInstant } from '#core/calendar.ts'
-import { privateKey, type VersionDocument } from '#core/contract/artifacts.ts'
-import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { KEYS_KEY, KEYS_PATH } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import { currentHint, POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
-import { sealNumber } from '#core/contract/seals.ts'
-import { sortedNumber } from '#core/contract/sorted-number.ts'
+import { CURRENT_KEY, currentHint, pointerKey } from '#core/contract/pointer.ts'
+import { retry } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { type Described, describe, measure } from '#storage/measure.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { listSeqs } from '#storage/pointer-log.ts'
 
 /** A published object: its key in a store, and its path in the service. */
 export type Place = {
@@ -39,14 +38,8 @@ export const createStoreReader = (store: ObjectStore): PublicReader => ({
   nameOf: ({ key }) => key,
   read: ({ key }) => store.read(key),
   measure: ({ key }) => measure(store, key),
-  leastEntries: async () => Math.max(0, ...(await store.list(POINTER_PREFIX)).map(key => seqOfKey(key) ?? 0)),
+  leastEntries: async () => (await listSeqs(store)).at(-1) ?? 0,
   hasTwins: true,
-})
-
-/** The same of a private store, whose objects are named with its address. */
-export const createPrivateReader = (store: ObjectStore): PublicReader => ({
-  ...createStoreReader(store),
-  nameOf: ({ key }) => `${store.url}/${key}`,
 })
 
 /** The result of reading an object: its bytes, null, or the error of the store. */
@@ -64,50 +57,30 @@ export async function attempt<Result>(reading: Promise<Result>): Promise<Result 
   }
 }
 
-/** Entries, signatures, hints and keys take less than a tenth of it. */
+/** Entries, signatures, time stamps, hints and keys take less than a tenth of it. */
 const SMALL_BYTES = 1 << 20
 
 /** The manifest of ten thousand strategies takes less. */
 const DOCUMENT_BYTES = 128 << 20
 
-export const currentPlace: Place = placeOf('current', '', SMALL_BYTES)
-export const keysPlace: Place = placeOf('keys', '', SMALL_BYTES)
+/** The place of an object: the service has it under its key, but for the keys and `changes.json`, if it serves it at all. */
+export function placeOf(key: string, mostBytes = SMALL_BYTES): Place {
+  const path = key === KEYS_KEY ? KEYS_PATH : `/${key.replace(/\/changes\.json$/, '/changes')}`
+  return { key, path, mostBytes }
+}
 
-export const entryPlace = (seq: number): Place => placeOf('pointer_entry', sortedNumber(seq), SMALL_BYTES)
+export const entryPlace = (seq: number): Place => placeOf(pointerKey(seq))
 
-export const entrySignaturePlace = (sha256: string): Place =>
-  placeOf('pointer_signature', sha256, SMALL_BYTES)
+export const manifestPlace = (version: string): Place => placeOf(manifestKey(version), DOCUMENT_BYTES)
 
-/** The time stamp of the entry with a digest; a reply takes a few kilobytes. */
-export const anchorPlace = (sha256: string): Place => placeOf('pointer_anchor', sha256, 1 << 16)
-
-export const sealStampPlace = (n: number): Place => placeOf('seal_anchor', sealNumber(n), 1 << 16)
-
-export const manifestPlace = (version: string): Place => placeOf('manifest', version, DOCUMENT_BYTES)
-
-export const manifestSignaturePlace = (version: string): Place =>
-  placeOf('manifest_signature', version, SMALL_BYTES)
-
-/** A small object that the service does not serve. */
-export const placeOfKey = (key: string): Place => ({ key, path: key, mostBytes: SMALL_BYTES })
-
-export const privatePlace = (version: string, name: string): Place => placeOfKey(privateKey(version, name))
-
-export const documentPlace = (version: string, name: VersionDocument): Place =>
-  placeOf(FILE_ROUTES.find(({ proof }) => proof === name)!.id, version, DOCUMENT_BYTES)
+export const documentPlace = (version: string, name: string): Place =>
+  placeOf(`${versionFolder(version)}/${name}`, DOCUMENT_BYTES)
 
 export const filePlace = (version: string, { key, url, bytes }: Artifact): Place => ({
   key,
   path: pinnedPath(version, url),
   mostBytes: bytes,
 })
-
-function placeOf(id: string, variable: string, mostBytes: number): Place {
-  const route = FILE_ROUTES.find(each => each.id === id)
-  if (route === undefined) throw new Error(`the table of routes has no '${id}'`)
-  const path = route.path.replace(/\{\w+\}/, route.of === 'version' ? toCompactInstant(variable) : variable)
-  return { key: route.handler(variable), path, mostBytes }
-}
 
 /** Three attempts outlast a restart or the swap of a balancer; a minute of silence is an outage. */
 const SUBSCRIBER_PATIENCE = {
@@ -130,39 +103,31 @@ class PassingFailure extends Error {}
 /** Reads published objects from a service, or a CDN before it, as they are before any coding. */
 export function createHttpReader(url: string, patience = SUBSCRIBER_PATIENCE): PublicReader {
   const base = url.replace(/\/+$/, '')
-  const read = async (place: Place): Promise<Uint8Array | null> => {
-    try {
-      return await insist(() => readOnce(new URL(base + place.path), place.mostBytes, patience), patience)
-    } catch (error) {
-      throw new StoreError('read', base, place.path.slice(1), error)
-    }
-  }
+  const { pausesMs } = patience
+  const read = ({ path, mostBytes }: Place): Promise<Uint8Array | null> =>
+    retry(
+      () => readOnce(new URL(base + path), mostBytes, patience),
+      pausesMs.length + 1,
+      tried => pause(pausesMs[tried - 1]),
+      error => error instanceof PassingFailure,
+    ).catch((error: unknown) => {
+      throw new StoreError('read', base, path.slice(1), error)
+    })
   return {
     nameOf: ({ path }) => path,
     read,
     measure: async place => describe(await read(place)),
     leastEntries: async () => {
-      const bytes = await read(currentPlace)
+      const place = placeOf(CURRENT_KEY)
+      const bytes = await read(place)
       if (bytes === null) return 0
       const hint = currentHint.safeParse(parseJson(bytes)).data
       if (hint !== undefined) return hint.seq
       const cause = new Error('it is no hint at a pointer entry')
-      throw new StoreError('read', base, currentPlace.path.slice(1), cause)
+      throw new StoreError('read', base, place.path.slice(1), cause)
     },
     hasTwins: false,
   }
-}
-
-async function insist<T>(attempt: () => Promise<T>, { pausesMs }: HttpPatience): Promise<T> {
-  for (const ms of pausesMs) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof PassingFailure)) throw error
-      await pause(ms)
-    }
-  }
-  return attempt()
 }
 
 async function readOnce(url: URL, mostBytes: number, { silenceMs, wholeMs }: HttpPatience) {
@@ -184,22 +149,20 @@ async function readOnce(url: URL, mostBytes: number, { silenceMs, wholeMs }: Htt
 }
 
 /** The answer behind redirects that stay within the origin; null for 404 and 410. */
-async function follow(url: URL, signal: AbortSignal): Promise<Response | null> {
-  let at = url
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const response = await fetch(at, {
-      redirect: 'manual',
-      signal,
-      headers: { 'accept-encoding': 'identity' },
-    })
-    const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
-    if (location === null) return answerOf(response)
-    const next = new URL(location, at)
-    if (next.origin !== url.origin)
-      throw new Error(`it redirects to another origin, ${next.origin}: name that address if you trust it`)
-    at = next
-  }
-  throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)
+async function follow(
+  url: URL,
+  signal: AbortSignal,
+  redirectsLeft = MOST_REDIRECTS,
+): Promise<Response | null> {
+  const headers = { 'accept-encoding': 'identity' }
+  const response = await fetch(url, { redirect: 'manual', signal, headers })
+  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+  if (location === null) return answerOf(response)
+  const next = new URL(location, url)
+  if (next.origin !== url.origin)
+    throw new Error(`it redirects to another origin, ${next.origin}: name that address if you trust it`)
+  if (redirectsLeft === 0) throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)
+  return follow(next, signal, redirectsLeft - 1)
 }
 
 function answerOf(response: Response): Response | null {

@@ -3,35 +3,12 @@ import pMap from 'p-map'
 import { toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { openingKey, SEAL_HEAD_KEY, sealDayKey, sealKey } from '#core/contract/seals.ts'
 import { parsePublicKey } from '../signature.ts'
-import {
-  batchOf,
-  batchSalt,
-  beginningsOf,
-  commitmentTo,
-  dateOf,
-  digestOfSeal,
-  keyIdOf,
-  keyOfOrigin,
-  lossOf,
-  NO_DIGEST,
-  type Opening,
-  type OpeningLine,
-  parseBatch,
-  parseItem,
-  parseOpening,
-  parseSeal,
-  SEAL_MS,
-  type Seal,
-  sealCheck,
-  seqOf,
-  splitSeals,
-  toRecord,
-} from './seal.ts'
+import * as format from './seal.ts'
 
 /** The bytes of a public object by its key, null if there is none: of a store, or of a service over HTTP. */
 export type ReadPublic = (key: string) => Promise<Uint8Array | null>
 
-export type PublicSeal = { readonly seal: Seal; readonly bytes: Uint8Array; readonly digest: string }
+export type PublicSeal = { readonly seal: format.Seal; readonly bytes: Uint8Array; readonly digest: string }
 
 /** Files that are read at the same time. */
 const READS_AT_ONCE = 32
@@ -45,9 +22,9 @@ export async function readSeal(read: ReadPublic, key: string): Promise<PublicSea
 }
 
 function toPublic(key: string, bytes: Uint8Array): PublicSeal {
-  const seal = parseSeal(bytes)
+  const seal = format.parseSeal(bytes)
   if (seal === null) throw new Error(`${key} is not a seal: it was altered; restore it from a copy`)
-  return { seal, bytes, digest: digestOfSeal(bytes) }
+  return { seal, bytes, digest: format.digestOfSeal(bytes) }
 }
 
 /** The newest seal, or null without any. The head says where to look; seals after it are looked for until one is missing. */
@@ -71,7 +48,7 @@ export async function readSeals(read: ReadPublic, latestMs = Infinity): Promise<
   const first = await readSeal(read, sealKey(1))
   if (newest === null || first === null) return newest === null ? [] : [newest]
   const { n, toMs } = newest.seal
-  if (toMs > latestMs || n > (toMs - first.seal.fromMs) / SEAL_MS + 1)
+  if (toMs > latestMs || n > (toMs - first.seal.fromMs) / format.SEAL_MS + 1)
     throw new Error(
       `seal ${n} cannot end at ${toIsoInstant(toMs)}: each takes ten minutes, and this is not in the future`,
     )
@@ -87,7 +64,7 @@ export async function readSeals(read: ReadPublic, latestMs = Infinity): Promise<
 async function readDay(read: ReadPublic, date: string): Promise<readonly PublicSeal[]> {
   const key = sealDayKey(date)
   const bytes = await read(key)
-  return bytes === null ? [] : splitSeals(bytes).map(each => toPublic(key, each))
+  return bytes === null ? [] : format.splitSeals(bytes).map(each => toPublic(key, each))
 }
 
 /** The first seal of each origin. */
@@ -102,7 +79,7 @@ export function chainFaults(
   seals: readonly PublicSeal[],
   publicKeyOf?: (origin: string) => string | null,
 ): readonly string[] {
-  const checkOf = (key: string | null) => (key === null ? () => false : sealCheck(key))
+  const checkOf = (key: string | null) => (key === null ? () => false : format.sealCheck(key))
   const origins = publicKeyOf === undefined ? [] : startsOf(seals).map(({ seal }) => seal.origin)
   const checks = new Map(origins.map(origin => [origin, checkOf(publicKeyOf!(origin))]))
   return seals.flatMap(({ seal, bytes }, i) => [
@@ -113,12 +90,12 @@ export function chainFaults(
   ])
 }
 
-function stepFaults(seal: Seal, before: PublicSeal | undefined): readonly string[] {
+function stepFaults(seal: format.Seal, before: PublicSeal | undefined): readonly string[] {
   const { n } = seal
   const expected = (before?.seal.n ?? 0) + 1
   if (n !== expected) return [`${missingText(expected, n - 1)} missing: withheld or removed`]
   const faults: string[] = []
-  if (seal.prev !== (before?.digest ?? NO_DIGEST))
+  if (seal.prev !== (before?.digest ?? format.NO_DIGEST))
     faults.push(
       `seal ${n} does not continue seal ${n - 1}: one of the two was altered, or the chain was forked`,
     )
@@ -139,8 +116,8 @@ export async function readOriginKeys(
 ): Promise<ReadonlyMap<string, string>> {
   const origins = [...new Set(seals.map(({ seal }) => seal.origin))]
   const readKey = async (origin: string) => {
-    const key = parsePublicKey(Buffer.from((await read(keyOfOrigin(origin))) ?? []).toString())
-    return key?.id === keyIdOf(origin) ? [[origin, key.pem] as const] : []
+    const key = parsePublicKey(Buffer.from((await read(format.keyOfOrigin(origin))) ?? []).toString())
+    return key?.id === format.keyIdOf(origin) ? [[origin, key.pem] as const] : []
   }
   return new Map((await pMap(origins, readKey, { concurrency: READS_AT_ONCE })).flat())
 }
@@ -154,35 +131,25 @@ export type OpenedItem = {
   readonly stampedMs: number | null
 }
 
-export type Opened = {
-  readonly items: readonly OpenedItem[]
-  readonly faults: readonly string[]
-  /** Seals that can never be opened, with the reason of the publisher. */
-  readonly lost: readonly { readonly n: number; readonly why: string }[]
-  /** Numbers of signals that no batch has, although later ones do. */
-  readonly skipped: readonly { readonly from: number; readonly to: number }[]
-  /** As the publisher states them. */
-  readonly stamps: Opening['stamps']
-  /** The last day that is opened, ISO; null before the first. */
-  readonly openedTo: string | null
-}
+export type Opened = Awaited<ReturnType<typeof openSeals>>
 
-type Found = { -readonly [Key in 'items' | 'faults' | 'lost' | 'skipped']: Opened[Key][number][] }
-
-/** Opens every seal up to and with day `until`, as far as it is published, and checks that each fits. `seals` ascend. */
-export async function openSeals(
-  read: ReadPublic,
-  seals: readonly PublicSeal[],
-  until: string,
-): Promise<Opened> {
-  const days = [...Map.groupBy(seals, ({ seal }) => dateOf(seal))].filter(([date]) => date <= until)
+/**
+ * Opens every seal up to and with day `until`, as far as it is published, and checks that each fits. `seals` ascend. `stamps` are
+ * as the publisher states them; `openedTo` is the last day that is opened, ISO, null before the first.
+ */
+export async function openSeals(read: ReadPublic, seals: readonly PublicSeal[], until: string) {
+  const days = [...Map.groupBy(seals, ({ seal }) => format.dateOf(seal))].filter(([date]) => date <= until)
   const openings = await pMap(days, ([date]) => readOpening(read, date), { concurrency: READS_AT_ONCE })
   const last = openings.findLastIndex(opening => opening !== null)
   const openedTo = days[last]?.[0] ?? null
   const stamps = openings.flatMap(opening => opening?.stamps ?? [])
   const stamped = stampTimes(seals, stamps)
-  const found: Found = { items: [], faults: [], lost: [], skipped: [] }
-  const { items, faults, lost } = found
+  const items: OpenedItem[] = []
+  const faults: string[] = []
+  /** Seals that can never be opened, with the reason of the publisher. */
+  const lost: { readonly n: number; readonly why: string }[] = []
+  /** Numbers of signals that no batch has, although later ones do. */
+  const skipped: { readonly from: number; readonly to: number }[] = []
   let seq: number | null = null
   let origin: string | null = null
   for (const [i, [date, own]] of days.slice(0, last + 1).entries()) {
@@ -199,21 +166,21 @@ export async function openSeals(
       if (line !== undefined && 'lost' in line) lost.push({ n: seal.n, why: line.lost })
       if (opening === null || (line !== undefined && 'lost' in line)) seq = null
       else {
-        seq = openSeal(found, seal, opening.day_key, line, seq, isStart)
+        seq = openSeal({ faults, skipped }, seal, opening.day_key, line, seq, isStart)
         const times = { sealedMs: seal.toMs, stampedMs: stamped.get(seal.n) ?? null }
         items.push(...(line?.items ?? []).map(item => ({ n: seal.n, item, ...times })))
       }
     }
   }
-  const isOpened = ({ seal }: PublicSeal) => dateOf(seal) <= (openedTo ?? '')
+  const isOpened = ({ seal }: PublicSeal) => format.dateOf(seal) <= (openedTo ?? '')
   faults.push(...lossFaults(seals, isOpened, items, lost))
-  return { ...found, stamps, openedTo }
+  return { items, faults, lost, skipped, stamps, openedTo }
 }
 
-async function readOpening(read: ReadPublic, date: string): Promise<Opening | null> {
+async function readOpening(read: ReadPublic, date: string): Promise<format.Opening | null> {
   const bytes = await read(openingKey(date))
   if (bytes === null) return null
-  const opening = parseOpening(bytes)
+  const opening = format.parseOpening(bytes)
   if (opening?.date === date) return opening
   throw new Error(`${openingKey(date)} is not an opening: it was altered; restore it from a copy`)
 }
@@ -227,7 +194,7 @@ function isOf(seals: readonly PublicSeal[], lines: readonly { readonly n: number
 /** The first stamp of each seal or a later one, which proves when it was there; epoch milliseconds. Both ascend. */
 export function stampTimes(
   seals: readonly PublicSeal[],
-  stamps: Opening['stamps'],
+  stamps: format.Opening['stamps'],
 ): ReadonlyMap<number, number> {
   let next = 0
   return new Map(
@@ -246,14 +213,14 @@ export function stampTimes(
 function lossFaults(
   seals: readonly PublicSeal[],
   isOpened: (seal: PublicSeal) => boolean,
-  items: Opened['items'],
-  lost: Opened['lost'],
+  items: readonly OpenedItem[],
+  lost: readonly { readonly n: number }[],
 ): readonly string[] {
   const starts = startsOf(seals)
-  const said = beginningsOf(items).filter(({ n }) => starts.some(({ seal }) => seal.n === n))
+  const said = format.beginningsOf(items).filter(({ n }) => starts.some(({ seal }) => seal.n === n))
   const [isLost, isPending] = [new Set(lost.map(({ n }) => n)), starts.some(start => !isOpened(start))]
   return seals.filter(isOpened).flatMap(({ seal: { n } }) => {
-    const isSaid = lossOf(n, said) !== undefined
+    const isSaid = format.lossOf(n, said) !== undefined
     if (isLost.has(n) && !isSaid && !isPending)
       return [`seal ${n} is said to be lost, and no chain that begins after it says so`]
     return isSaid && !isLost.has(n) ? [`seal ${n} is opened, and a later beginning says that it is lost`] : []
@@ -265,29 +232,29 @@ function lossFaults(
  * first seal of a chain may go on with a higher one. Returns the last number with it.
  */
 function openSeal(
-  { faults, skipped }: Found,
-  seal: Seal,
+  { faults, skipped }: { readonly faults: string[]; readonly skipped: { from: number; to: number }[] },
+  seal: format.Seal,
   dayKey: string,
-  line: Extract<OpeningLine, { batch: string }> | undefined,
+  line: Extract<format.OpeningLine, { batch: string }> | undefined,
   seq: number | null,
   isStart: boolean,
-) {
-  const { day_key = dayKey, items = [], batch = batchOf(seq ?? 0, []) } = line ?? {}
+): number {
+  const { day_key = dayKey, items = [], batch = format.batchOf(seq ?? 0, []) } = line ?? {}
   const { n } = seal
-  const parsed = parseBatch(batch)
+  const parsed = format.parseBatch(batch)
   if (parsed === null) faults.push(`the batch of seal ${n} has another form`)
   const { after } = parsed ?? { after: seq ?? 0 }
-  if (commitmentTo(batchSalt(day_key, n), batch) !== seal.commitment)
+  if (format.commitmentTo(format.batchSalt(day_key, n), batch) !== seal.commitment)
     faults.push(`what is opened of seal ${n} is not what was sealed: a signal was altered, added or left out`)
-  if (items.some(item => parseItem(item) === null))
+  if (items.some(item => format.parseItem(item) === null))
     faults.push(`seal ${n} has an item that is neither a signal nor an event`)
-  if (parsed !== null && toRecord({ n, day_key }, after, items).batch !== batch)
+  if (parsed !== null && format.toRecord({ n, day_key }, after, items).batch !== batch)
     faults.push(`the items of seal ${n} and those that are opened of it are not the same`)
   if (seq !== null && after !== seq && !isStart)
     faults.push(`seal ${n} begins after signal ${after}, and the seals before it end with signal ${seq}`)
   if (seq !== null && after > seq && isStart) skipped.push({ from: seq + 1, to: after })
   let last = after
-  for (const each of items.map(seqOf).filter(each => each !== null)) {
+  for (const each of items.map(format.seqOf).filter(each => each !== null)) {
     if (each <= last) faults.push(`signal ${each} of seal ${n} is not numbered above the signal before it`)
     if (each > last + 1) skipped.push({ from: last + 1, to: each - 1 })
     last = each
@@ -300,5 +267,5 @@ export const gapsOf = (
   seals: readonly PublicSeal[],
 ): readonly { readonly from: string; readonly to: string }[] =>
   seals.flatMap(({ seal: { fromMs, toMs } }) =>
-    toMs - fromMs > SEAL_MS ? [{ from: toIsoInstant(fromMs), to: toIsoInstant(toMs) }] : [],
+    toMs - fromMs > format.SEAL_MS ? [{ from: toIsoInstant(fromMs), to: toIsoInstant(toMs) }] : [],
   )

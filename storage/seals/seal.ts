@@ -299,12 +299,7 @@ const opening = z.object({
   /** A further line: a seal with items or with a key of its own, or one that cannot be opened, with the reason of the publisher. */
   lines: z.array(
     z.union([
-      z.object({
-        n: z.int().min(1),
-        day_key: z.string().optional(),
-        batch: z.string(),
-        items: z.array(z.string()),
-      }),
+      sealRecord.pick({ n: true, day_key: true, batch: true, items: true }).partial({ day_key: true }),
       z.object({ n: z.int().min(1), lost: z.string() }),
     ]),
   ),

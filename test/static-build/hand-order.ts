@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { documentKey, versionFolder } from '#core/contract/artifacts.ts'
 import { changes } from '#core/contract/payloads/changes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
-import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
+import { type Declarations, declareAll } from '#static-build/declarations.ts'
 import { prune } from '#static-build/prune.ts'
 import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { renderPoint } from '#static-build/render-point.ts'
@@ -13,6 +13,13 @@ import { readHead } from '#storage/pointer-log.ts'
 import { type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
 import type { MemoryStores } from '../support/books/publish-in-memory.ts'
 import { jsonAt } from './tree.ts'
+
+const none = { has: () => false }
+
+export const NOTHING_DECLARED: Declarations = {
+  ...{ restate: none, remove: none, same_rules: none, after_lost: none },
+  reason: '',
+}
 
 /** A version before `HAND_VERSION`. */
 export const BEFORE = '2024-05-31T00:15:00Z'

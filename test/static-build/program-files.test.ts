@@ -1,9 +1,9 @@
 // The program of a version: its files are in the private store alone, bound by a digest, and what it has bought is never taken back.
 
 import { beforeEach, expect, test } from 'vitest'
-import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
+import { documentKey, manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
-import { declareAll, NOTHING_DECLARED } from '#static-build/declarations.ts'
+import { declareAll } from '#static-build/declarations.ts'
 import { programDocuments } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import { parseJson } from '#storage/json-bytes.ts'
@@ -13,6 +13,7 @@ import {
   PROGRAM_RECORDS,
   programFileName,
   programIndex,
+  readManifest,
   readProgram,
   UnreadableError,
 } from '#storage/published-files.ts'
@@ -20,10 +21,10 @@ import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { bytesOf } from '#test/support/stores/stored-bytes.ts'
 import { DAY_0 } from '../core/program/programs.ts'
-import { versionOf } from './hand-order.ts'
+import { NOTHING_DECLARED, versionOf } from './hand-order.ts'
 import { A, B, backTo, C, D, programOf, publishWith, servedProgram, spoil } from './program-store.ts'
 import { auditStore, faultsOf } from './signed-store.ts'
-import { describeDifferences, digestsOf } from './tree.ts'
+import { describeDifferences, digestsOf, jsonAt } from './tree.ts'
 
 let stores: MemoryStores
 
@@ -85,7 +86,8 @@ test('the files of a program are none where the book has none, and in a manifest
   const bytes = new TextEncoder().encode(JSON.stringify(older))
   await stores.store.replace(manifestKey(A), bytes, { content_type: 'application/json' })
   const current = { version: A, manifest_sha256: sha256(bytes) }
-  expect(await readProgram(stores, current)).toBeNull()
+  const manifest = await readManifest(stores.store, current)
+  expect(await readProgram(stores.privateStore, manifest)).toBeNull()
 })
 
 test.each([...PROGRAM_FILES.map(programFileName), PROGRAM_INDEX])(
@@ -152,6 +154,7 @@ test('a deployment that was published counts across versions without a program, 
   await publishWith(stores, C, programOf([7, 8], { alias: 'another' }))
   await expect(publishWith(stores, D, programOf([100, 102]))).rejects.toThrow(`${A} published`)
   await publishWith(stores, D, programOf([100, 101]))
+  expect(await jsonAt(stores.store, documentKey(D, 'changes.json'))).not.toHaveProperty('declared')
 })
 
 test('a deployment that was published and cannot be read refuses the build with the remedy, and passes where that was allowed', async () => {

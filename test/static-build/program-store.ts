@@ -6,7 +6,7 @@ import type { ProgramData, ProgramPlan } from '#core/program/program.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import { readProgram, type StoredProgram } from '#storage/published-files.ts'
+import { readManifest, readProgram, type StoredProgram } from '#storage/published-files.ts'
 import type { MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { barsOf, CORE_ONLY, planOf } from '../core/program/programs.ts'
 import { orderOf } from './hand-order.ts'
@@ -39,7 +39,7 @@ export async function backTo({ store }: MemoryStores, version: string) {
 /** The program of the served version. */
 export async function servedProgram(stores: MemoryStores): Promise<StoredProgram | null> {
   const head = await readHead(stores.store)
-  return head && readProgram(stores, head.entry)
+  return head && readProgram(stores.privateStore, await readManifest(stores.store, head.entry))
 }
 
 /** Replaces a private file of a version by rubbish. */

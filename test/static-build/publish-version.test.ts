@@ -13,10 +13,9 @@ import { publishVersion } from '#static-build/publish-version.ts'
 import { compressTwins } from '#static-build/render-point.ts'
 import { saveInputs } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
-import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { type ObjectStore, StoreError, writeOnce } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { createSigner, newPrivateKeyPem, type Signer } from '#storage/signature.ts'
-import { writeOnce } from '#storage/write-once.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import {
   copyOfBoth,

@@ -6,10 +6,10 @@ import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { definitionsSince, METHOD_REVISION } from '#core/dataset/definitions.ts'
 import { changesOf as changesOnPage } from '#pages/versions.ts'
 import { readPublishedSnapshot } from '#static-build/compare-with-published.ts'
-import { declareAll, NOTHING_DECLARED, RestatementError } from '#static-build/declarations.ts'
+import { declareAll } from '#static-build/declarations.ts'
 import type { PublishOrder } from '#static-build/publish-version.ts'
 import { StoreError } from '#storage/object-store.ts'
-import { LostRaceError, readHead, readLog } from '#storage/pointer-log.ts'
+import { readHead, readLog } from '#storage/pointer-log.ts'
 import { UnreadableError } from '#storage/published-files.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import {
@@ -19,7 +19,15 @@ import {
   storesAfter,
 } from '#test/support/books/publish-in-memory.ts'
 import { pointAt } from '#test/support/history/point-to.ts'
-import { changesIn, dataIn, pruneAll, publishReturns, renderHere, versionOf } from './hand-order.ts'
+import {
+  changesIn,
+  dataIn,
+  NOTHING_DECLARED,
+  pruneAll,
+  publishReturns,
+  renderHere,
+  versionOf,
+} from './hand-order.ts'
 import { backTo } from './program-store.ts'
 import { describeDifferences, digestsOf } from './tree.ts'
 
@@ -64,7 +72,6 @@ describe('a rollback', () => {
   test('after a rollback, a day that only the version rolled back had shown is not altered unnoticed', async () => {
     const before = await digestsOf(stores.store)
     const refused = publish(C, [0.01, 0.02, 0.031])
-    await expect(refused).rejects.toThrow(RestatementError)
     await expect(refused).rejects.toThrow(
       `the version ${C} would alter history that ${B} published before it was rolled back:\n` +
         '  oak: return of 2024-01-03: 0.03 -> 0.031',
@@ -203,7 +210,6 @@ test('a version that came in between while another was made has won, and the oth
     return renderHere(order)
   }
   const late = publish(B, [0.01, 0.02, 0.03], { render: between })
-  await expect(late).rejects.toThrow(LostRaceError)
   await expect(late).rejects.toThrow(`was faster: entry 2 (publish ${C})`)
   expect((await readHead(stores.store))?.entry.version).toBe(C)
   expect(await readLog(stores.store)).toHaveLength(2)
@@ -236,7 +242,6 @@ test('a version that alters what was published is refused with strategy, date, o
   const before = await digestsOf(stores.store)
   const altered = [0.01, -0.02, 0.0301, 0.04]
   const refused = publish(B, altered)
-  await expect(refused).rejects.toThrow(RestatementError)
   await expect(refused).rejects.toThrow('oak: return of 2024-01-03: 0.03 -> 0.0301')
   await expect(refused).rejects.toThrow(
     'publish the new ones with --restate oak --reason TEXT, which every user sees',

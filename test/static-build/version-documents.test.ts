@@ -203,7 +203,8 @@ test('SHA256SUMS lists every file of the version but the manifest and itself, on
   const files = (await store.list(prefix)).map(key => key.slice(prefix.length))
   const listed = files.filter(file => !NOT_LISTED.test(file))
   const lines = listed.map(async file => `${sha256(await bytesOf(store, keyOf(file)))}  ${file}\n`)
-  expect(sha256Sums(manifest)).toBe((await Promise.all(lines)).join(''))
+  const { SHA256SUMS: _, ...documents } = manifest.documents
+  expect(sha256Sums({ ...manifest, documents })).toBe((await Promise.all(lines)).join(''))
 })
 
 test('SHA256SUMS is refused for a manifest that names files outside the folder of its version', async () => {

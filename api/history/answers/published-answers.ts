@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
-import { fileEtag } from '#storage/file-time.ts'
 import { isFolder, type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { fileEtag } from '#storage/placing.ts'
 import { negotiateCoding, type ReadyAnswer, toReadyAnswer } from '../../service/content-coding.ts'
 
 /** How often a cache of answers was used since the start of the process, and its size. */

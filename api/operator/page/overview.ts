@@ -23,7 +23,7 @@ import {
   toned,
   webhookWord,
 } from '../../service/page/layout.ts'
-import type { OperatorParts } from '../parts.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { clientLink, offers, type Session, signalLink } from './site.ts'
 
 export async function overviewPage(_: Texts, parts: OperatorParts, session: Session): Promise<Piece> {

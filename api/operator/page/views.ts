@@ -47,7 +47,7 @@ import {
   webhookWord,
 } from '../../service/page/layout.ts'
 import type { View } from '../../service/page/mount.ts'
-import type { OperatorParts } from '../parts.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { type ListedClient, nearestHint, readClient, readClients } from '../routes/clients.ts'
 import { actionsQuery, actionWords } from '../routes/operators.ts'
 import { deliveriesQuery, findSignal, signalsQuery } from '../routes/signals.ts'
@@ -267,8 +267,8 @@ async function signalPage(asked: Texts, { redis, clock }: OperatorParts, session
       return (await readAttempts(redis, seq, destination)).map(each => [link, each] as const)
     }),
   )
-  const unsent = await unsentOf(redis, logged, outbox)
-  const reasons = await whyNotSent(redis, logged, unsent.slice(0, MOST_SHOWN))
+  const { unsent, webhooks } = await unsentOf(redis, logged, outbox)
+  const reasons = await whyNotSent(redis, logged, unsent.slice(0, MOST_SHOWN), webhooks)
   const isWhole = outbox.size <= MOST_SHOWN && unsent.length <= MOST_SHOWN
   return html`<h1>Signal ${seq} <span>${signal.alias}</span></h1>
 ${signalCards(signal)}
@@ -292,12 +292,13 @@ async function unsentOf(redis: OperatorParts['redis'], { onlyFor }: LoggedSignal
   const known = [...webhooks.keys(), ...outbox.keys()]
   const pulling = clients.map(({ id }) => id).filter(id => !known.some(each => clientOf(each) === id))
   const byId = new Map(clients.map(client => [client.id, client]))
-  return [...new Set([...known, ...pulling])].sort().flatMap(destination => {
+  const unsent = [...new Set([...known, ...pulling])].sort().flatMap(destination => {
     const client = byId.get(clientOf(destination))
     const state = outbox.get(destination) ?? null
     const isShown = (onlyFor ?? destination) === destination && isUnsent(state, webhooks.get(destination))
     return client !== undefined && isShown ? [{ client, destination, state }] : []
   })
+  return { unsent, webhooks }
 }
 
 const signalCards = (signal: Signal): Piece =>

@@ -1,7 +1,7 @@
 // Clients: their accounts, and what they may see.
 import { z } from 'zod'
 import { instantOf } from '#core/calendar.ts'
-import { nearestTo } from '#core/contract/near-miss.ts'
+import { didYouMean } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { list, named, number, object, objectOrNull, request, text } from '#core/contract/payloads/field.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
@@ -10,7 +10,6 @@ import {
   createClient,
   entitleClient,
   findClient,
-  setEmail,
   suspendClient,
 } from '#signals/clients/clients.ts'
 import { DEFAULT_ENDPOINT } from '#signals/outbox/destination.ts'
@@ -18,8 +17,8 @@ import { createLink } from '#signals/subscribers/sessions.ts'
 import { readAllClients, readWebhookStates, type WebhookState } from '#signals/views/overview.ts'
 import { readLatency, recentDeliveries } from '#signals/views/recent.ts'
 import { count, instant } from '../../service/deliveries.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
-import type { OperatorParts } from '../parts.ts'
 import { apiKey, client, delivery, webhook } from '../views.ts'
 import { withAddress } from './webhooks.ts'
 
@@ -224,8 +223,8 @@ export const CLIENT_ROUTES = [
     },
     handler: async ({ client, email, ...change }, { redis, programAlias, aliases: served }) => {
       const { aliases = [], add = [] } = change
-      const entitled = await entitleClient(redis, client, change, programAlias())
-      const changed = email === undefined ? entitled : await setEmail(redis, client, email || null)
+      const mailed = email === undefined ? change : { ...change, email: email || null }
+      const changed = await entitleClient(redis, client, mailed, programAlias())
       return { data: { ...changed, ...warningOf([...aliases, ...add], served()) } }
     },
   }),
@@ -241,8 +240,8 @@ function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { r
 
 /** ` (did you mean 'alder'?)`, or nothing. */
 export function nearestHint(alias: string, served: ReadonlySet<string>): string {
-  const nearest = nearestTo(alias, [...served])
-  return nearest === null ? '' : ` (did you mean '${nearest}'?)`
+  const hint = didYouMean(alias, served, ' (')
+  return hint && `${hint})`
 }
 
 /** The endpoints of a client, without their addresses. */

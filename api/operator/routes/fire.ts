@@ -10,9 +10,8 @@ import { assertClock, ClockError } from '#signals/redis/clock.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { seq } from '../../service/deliveries.ts'
 import type { Answer, Warning } from '../../service/page/page-route.ts'
-import { readJson } from '../exchange.ts'
+import { type OperatorParts, readJson } from '../exchange.ts'
 import type { OperatorRoute } from '../operator-route.ts'
-import type { OperatorParts } from '../parts.ts'
 
 const firedSignal = named('FiredSignal', {
   seq,

@@ -7,8 +7,8 @@ import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import type { Warning } from '../../service/page/page-route.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
-import type { OperatorParts } from '../parts.ts'
 import { apiKey, ofClient } from '../views.ts'
 
 const CLIENT = '/ops/clients/{client}'
@@ -87,8 +87,7 @@ export const KEY_ROUTES = [
     },
     handler: async ({ client, expires_at }, { redis, random, clock }) => {
       const endMs = expires_at === null ? null : parseIsoInstant(expires_at)
-      const { id, token } = await issueKey(redis, client, random, clock.now(), endMs)
-      return { data: { id, token } }
+      return { data: await issueKey(redis, client, random, clock.now(), endMs) }
     },
   }),
   operatorRoute({

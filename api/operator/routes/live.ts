@@ -7,8 +7,8 @@ import type { Operator } from '#signals/operators/tokens.ts'
 import { EVERY_ALIAS } from '#signals/redis/keys.ts'
 import { readLive } from '#signals/views/overview.ts'
 import type { Warning } from '../../service/page/page-route.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
-import type { OperatorParts } from '../parts.ts'
 import { liveStrategies } from '../views.ts'
 
 const alias = text('the id of a strategy')

@@ -23,8 +23,8 @@ import {
   seqOf,
   seqText,
 } from '../../service/deliveries.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
-import type { OperatorParts } from '../parts.ts'
 import { delivery, endpointQuery, halted, liveStatus } from '../views.ts'
 import { FIRE_ROUTE } from './fire.ts'
 

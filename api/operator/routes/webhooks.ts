@@ -9,7 +9,7 @@ import {
   type Destination,
   destinationOf,
 } from '#signals/outbox/destination.ts'
-import { registerWebhook } from '#signals/outbox/register-webhook.ts'
+import { registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { resend } from '#signals/outbox/resend.ts'
 import { OPERATOR } from '#signals/outbox/setter.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
@@ -25,13 +25,12 @@ import {
   ROTATE,
   removeEndpoint,
   resendWarning,
-  rotateSecret,
   SET,
   TEST,
 } from '../../service/endpoint-actions.ts'
 import type { Warning } from '../../service/page/page-route.ts'
+import type { OperatorParts } from '../exchange.ts'
 import { clientAction, operatorRoute } from '../operator-route.ts'
-import type { OperatorParts } from '../parts.ts'
 import { endpoint, endpointQuery, ofClient, ofEndpoint, type WebhookView, webhook } from '../views.ts'
 
 const WEBHOOK = '/ops/clients/{client}/webhook'
@@ -118,7 +117,7 @@ export const WEBHOOK_ROUTES = [
     command: { usage: 'webhook rotate <client>' },
     handler: async ({ overlap_hours, ...asked }, parts) => {
       const { destination } = await findWebhook(asked, parts)
-      const secret = await rotateSecret(parts.registering, destination, overlap_hours, OPERATOR)
+      const secret = await rotateWebhookSecret(parts.registering, destination, overlap_hours)
       return { data: { webhook: await stateOf(asked, parts), secret } }
     },
   }),

@@ -19,7 +19,8 @@ import { UNNAMED } from '../../service/page/forms.ts'
 import { cookieOptions, createPage } from '../../service/page/mount.ts'
 import type { RemoteAddress } from '../../service/remote-address.ts'
 import type { ServedParts } from '../exchange.ts'
-import { type AccountPage, type Caller, type KeyedRoute, MOST_KEYED_BYTES } from '../keyed-route.ts'
+import { assertMayCall } from '../identify.ts'
+import { type AccountPage, type KeyedRoute, MOST_KEYED_BYTES } from '../keyed-route.ts'
 import { ACCOUNT_FORMS, ACCOUNT_SITE, type Session } from './forms.ts'
 import { VIEWS } from './views.ts'
 
@@ -29,8 +30,6 @@ type Access = {
   readonly addressOf: RemoteAddress
   /** The owner of a key, or null. */
   ofKey(c: Exchange, key: string): Promise<Identity | null>
-  /** Throws if a client may not call a group of routes. */
-  assertMayCall(group: KeyedRoute['group'], client: Caller['client']): void
 }
 
 export function createAccountPage(parts: ServedParts, access: Access): Hono<ServiceEnv> {
@@ -42,7 +41,7 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
     ...{ site: ACCOUNT_SITE, forms: ACCOUNT_FORMS, parts, mostBytes: MOST_KEYED_BYTES },
     ...{ views: VIEWS, cookie: COOKIE },
     below: ({ group }, { who }) => {
-      if (group === 'account') access.assertMayCall(group, who.client)
+      if (group === 'account') assertMayCall(group, who.client)
       return ''
     },
     logIn: async (c, given) => {
@@ -66,7 +65,7 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
       cookie(c, '', 0)
     },
     act: (c, route, _, { who, endpoints }) => {
-      access.assertMayCall(route.group, who.client)
+      assertMayCall(route.group, who.client)
       const { endpoint = '' } = c.get('variables') ?? {}
       if (c.req.param('endpoint') === UNNAMED && endpoints.includes(endpoint))
         throw invalidParameter(
@@ -77,7 +76,7 @@ export function createAccountPage(parts: ServedParts, access: Access): Hono<Serv
       return route.act(c, parts, who)
     },
     mayConfirm: ({ group }, { who }) => {
-      access.assertMayCall(group, who.client)
+      assertMayCall(group, who.client)
       return true
     },
     pageOf: path => (path.startsWith('/account/endpoints') ? '/account/endpoints' : '/account/deliveries'),

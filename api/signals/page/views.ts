@@ -5,10 +5,12 @@ import { listKeys } from '#signals/clients/api-keys.ts'
 import { newestVisible } from '#signals/log/read-log.ts'
 import { DEFAULT_ENDPOINT, MOST_ENDPOINTS } from '#signals/outbox/destination.ts'
 import { accountFor } from '#signals/outbox/resend.ts'
+import { explainSignal } from '#signals/subscribers/deliveries.ts'
 import { readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
 import { readNotices } from '#signals/subscribers/notices.ts'
 import { readSealState } from '#signals/views/overview.ts'
 import { readHours, recentDeliveries, type ShownDelivery } from '#signals/views/recent.ts'
+import { seqOf } from '../../service/deliveries.ts'
 import {
   attemptsTable,
   dayCharts,
@@ -35,7 +37,7 @@ import {
 } from '../../service/page/layout.ts'
 import type { View } from '../../service/page/mount.ts'
 import type { ServedParts } from '../exchange.ts'
-import { explainOwn, MOST_SEARCHED, ownDeliveriesQuery } from '../routes/deliveries.ts'
+import { MOST_SEARCHED, ownDeliveriesQuery } from '../routes/deliveries.ts'
 import { ACCOUNT_SITE, offers, type Session } from './forms.ts'
 
 export const VIEWS: Readonly<Record<string, View<ServedParts, Session>>> = {
@@ -93,9 +95,10 @@ async function numberCards(
   client: Session['who']['client'],
   endpoints: readonly Endpoint[],
 ): Promise<readonly Figure[]> {
+  const newest = { client: client.id, status: 'delivered', limit: 1, mostSearched: MOST_LOOKED_AT } as const
   const [account, acknowledged, seals] = await Promise.all([
     accountOfNewest(redis, client),
-    recentDeliveries(redis, { client: client.id, status: 'delivered', limit: 1 }, MOST_LOOKED_AT),
+    recentDeliveries(redis, newest),
     readSealState(redis, clock.now()),
   ])
   const [last] = acknowledged.rows
@@ -161,7 +164,7 @@ async function deliveriesPage(asked: Texts, { redis, clock }: ServedParts, sessi
   const search = await searchDeliveries(
     {
       ...{ path: '/account/deliveries', query: ownDeliveriesQuery },
-      find: filter => recentDeliveries(redis, { ...filter, client: client.id }, MOST_SEARCHED),
+      find: filter => recentDeliveries(redis, { ...filter, client: client.id, mostSearched: MOST_SEARCHED }),
       choices: { endpoint: session.endpoints, alias: client.aliases },
     },
     asked,
@@ -176,7 +179,7 @@ ${resend === '' ? '' : section('Send again', html`${offers(session, 'given up', 
 }
 
 async function signalPage({ seq = '' }: Texts, { redis }: ServedParts, session: Session): Promise<Piece> {
-  const signal = await explainOwn({ seq }, redis, session.who.client)
+  const signal = await explainSignal(redis, session.who.client, seqOf(seq))
   const attempts = signal.endpoints.flatMap(({ endpoint, attempts }) =>
     attempts.map(each => [endpoint, each] as const),
   )

@@ -14,7 +14,7 @@ export const programAliasOf = (served: ServedProgram | null): string => served?.
 /** Cached deployments of simulations: some ten megabytes. Ten years of days have at most some 8 000. */
 export const MOST_DEPLOYMENTS = 100_000
 
-export type PreparedProgram = Pick<ServedProgram, 'data' | 'documents' | 'dataset'> & {
+export type PreparedProgram = ServedProgram & {
   /** Ascending by seq. */
   readonly deploys: readonly ProgramDeploy[]
   /** The ETag of the published preview; weak, because the envelope differs per answer. */
@@ -34,21 +34,17 @@ export function createPrograms(current: () => ServedProgram | null): () => Prepa
   }
 }
 
-function prepare({ data, documents, dataset }: ServedProgram): PreparedProgram {
+function prepare(served: ServedProgram): PreparedProgram {
+  const { data, documents } = served
   const known = new LRUCache<number, PreparedSimulation>({
     maxSize: MOST_DEPLOYMENTS,
     sizeCalculation: ({ simulation }) => simulation.deployments.length + 1,
+    memoMethod: cadenceBars => prepareSimulation(data, cadenceBars),
   })
   return {
-    data,
-    documents,
-    dataset,
+    ...served,
     deploys: programDeploys.parse(JSON.parse(new TextDecoder().decode(documents.deploys))),
     previewEtag: `W/"${sha256(documents.preview)}"`,
-    simulationOf(cadenceBars) {
-      const simulation = known.get(cadenceBars) ?? prepareSimulation(data, cadenceBars)
-      known.set(cadenceBars, simulation)
-      return simulation
-    },
+    simulationOf: cadenceBars => known.memo(cadenceBars),
   }
 }

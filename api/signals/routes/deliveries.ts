@@ -1,10 +1,8 @@
 // What was sent to the endpoints of a client, why a signal was not, and what is sent again.
-import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { endpointName, resent } from '#core/contract/endpoint.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { list, named, text } from '#core/contract/payloads/field.ts'
-import type { Client } from '#signals/clients/clients.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
 import { MOST_RESENT, resend } from '#signals/outbox/resend.ts'
 import { hourKeyOf } from '#signals/redis/keys.ts'
@@ -98,8 +96,8 @@ export const DELIVERY_ROUTES = [
     handler: async (asked, parts, { client }) => {
       const { endpoint } = asked
       if (endpoint !== undefined) await findEndpoint({ endpoint }, parts, { client })
-      const filter = { ...asked, client: client.id }
-      const { rows, next } = await recentDeliveries(parts.redis, filter, MOST_SEARCHED)
+      const filter = { ...asked, client: client.id, mostSearched: MOST_SEARCHED }
+      const { rows, next } = await recentDeliveries(parts.redis, filter)
       return { data: rows.map(toOwnDelivery), meta: { next } }
     },
   }),
@@ -113,7 +111,9 @@ export const DELIVERY_ROUTES = [
     data: signalDeliveries,
     refusals: ['validation_error'],
     example: { path: `${DELIVERIES}/2` },
-    handler: async (asked, { redis }, { client }) => ({ data: await explainOwn(asked, redis, client) }),
+    handler: async ({ seq }, { redis }, { client }) => ({
+      data: await explainSignal(redis, client, seqOf(seq)),
+    }),
   }),
   keyedRoute({
     ...RESEND_ACTION,
@@ -129,14 +129,6 @@ export const DELIVERY_ROUTES = [
     handler: async (asked, parts, caller) => ({ data: await resendAsked(asked, parts, caller) }),
   }),
 ]
-
-/** What became of the signal of a number that a client gives. Throws `validation_error`, `not_found`. */
-export async function explainOwn(asked: { readonly seq: string }, redis: Redis, client: Client) {
-  const found = await explainSignal(redis, client, seqOf(asked.seq))
-  if (found !== null) return found
-  const message = 'there is no such signal that you may see: GET /v1/signals/history lists those'
-  throw new ApiError('not_found', message)
-}
 
 async function resendAsked(asked: Resend, parts: ServedParts, caller: Caller) {
   const { endpoint, dry_run, fired_from: firedFromMs, ...range } = asked

@@ -12,22 +12,14 @@ import {
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { didYouMean } from '#core/contract/near-miss.ts'
 import { destinationOf } from '#signals/outbox/destination.ts'
-import { REGISTRATIONS, registerWebhook } from '#signals/outbox/register-webhook.ts'
+import { REGISTRATIONS, registerWebhook, rotateWebhookSecret } from '#signals/outbox/register-webhook.ts'
 import { fireTest } from '#signals/outbox/test-fire.ts'
 import { setSettings } from '#signals/outbox/webhooks.ts'
 import { hourKeyOf } from '#signals/redis/keys.ts'
 import { assertLeft, countInHour, type HourLimit } from '#signals/redis/per-hour.ts'
 import { refusalOfHeaders } from '#signals/send/headers.ts'
 import { readOwnEndpoint, readOwnEndpoints } from '#signals/subscribers/endpoints.ts'
-import {
-  assertEnabled,
-  REMOVE,
-  ROTATE,
-  removeEndpoint,
-  rotateSecret,
-  SET,
-  TEST,
-} from '../../service/endpoint-actions.ts'
+import { assertEnabled, REMOVE, ROTATE, removeEndpoint, SET, TEST } from '../../service/endpoint-actions.ts'
 import type { Warning } from '../../service/page/page-route.ts'
 import type { ServedParts } from '../exchange.ts'
 import { type Caller, keyedRoute } from '../keyed-route.ts'
@@ -133,7 +125,7 @@ export const ENDPOINT_ROUTES = [
     handler: async ({ endpoint, overlap_hours: hours }, parts, caller) => {
       await countInHour(parts.redis, CHANGES, caller.client.id)
       const destination = destinationOf(caller.client.id, endpoint)
-      const secret = await rotateSecret(parts.registering, destination, hours, caller.by)
+      const secret = await rotateWebhookSecret(parts.registering, destination, hours, caller.by)
       return { data: { ...(await findEndpoint({ endpoint }, parts, caller)), secret } }
     },
   }),

@@ -140,8 +140,8 @@ export const LOG_ROUTES = routesOf('account', [
     about: 'Small enough to be polled: silence and a lost connection are two things.',
     data: logHead,
     handler: async (c, parts, { client }) => {
-      const { redis, clock, newEpoch } = parts
-      const [{ epoch }, seq] = await Promise.all([readHead(redis, newEpoch), newestVisible(redis, client)])
+      const { redis, clock } = parts
+      const [{ epoch }, seq] = await Promise.all([readHead(redis), newestVisible(redis, client)])
       const server_time = new Date(clock.now()).toISOString()
       const data: ValueOf<typeof logHead> = { seq, log_seq: seq, epoch, server_time }
       return sendEnveloped(c, data, { self: HEAD, history: HISTORY })

@@ -4,7 +4,7 @@
 import type { Redis } from 'ioredis'
 import { beforeAll, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
-import type { OperatorParts } from '#api/operator/parts.ts'
+import type { OperatorParts } from '#api/operator/exchange.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS } from '#api/service/guessing.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'

@@ -1,7 +1,7 @@
 // The operator's page in process: who sees it, what a form needs, and that nothing of what others wrote becomes markup.
 import { beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
-import type { OperatorParts } from '#api/operator/parts.ts'
+import type { OperatorParts } from '#api/operator/exchange.ts'
 import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/service/guessing.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { halt, haltedAliases, resume } from '#signals/live/live-record.ts'

@@ -1,7 +1,7 @@
 // The operator's interface on a real Redis: who may ask, what is fired once, and what is refused.
 import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { OperatorParts } from '#api/operator/parts.ts'
+import type { OperatorParts } from '#api/operator/exchange.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { commit } from '#signals/log/commit.ts'

@@ -9,7 +9,7 @@ import { createClient, entitleClient } from '#signals/clients/clients.ts'
 import { owe } from '#signals/outbox/outbox.ts'
 import { createPreviewLimits, PREVIEW_LIMITS } from '#signals/program/preview-limits.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { RELAY_CURSOR } from '#signals/redis/keys.ts'
+import { EPOCH, RELAY_CURSOR } from '#signals/redis/keys.ts'
 import {
   type Answers,
   answersTo,
@@ -66,7 +66,7 @@ async function playLog(): Promise<string> {
     await owe(redis, [{ destination: 'acme', signals: [{ seq, prev: seq - 1 }] }], NOW_MS)
     if (seq <= 2) await settleAs(redis, seq, 'acme', 'delivered', 1)
   }
-  await redis.set(RELAY_CURSOR, 4)
+  await redis.mset(EPOCH, 'first-epoch', RELAY_CURSOR, 4)
   return token
 }
 

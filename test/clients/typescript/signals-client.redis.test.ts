@@ -1,6 +1,7 @@
 // The client of the signals beside the service: what it yields is the log of its key, once and in order. And what it does if
 // the log is restored from a copy, and if it is led to another server.
 import { expect, test } from 'vitest'
+import { EPOCH } from '#signals/redis/keys.ts'
 import { type ClientOptions, Highwater, HighwaterSignals } from '../../../clients/typescript/src/index.ts'
 import { FIRST_VERSION } from '../../support/books/small-book.ts'
 import { start } from '../../support/http/raw-server.ts'
@@ -78,6 +79,7 @@ test('signals that are fired later are yielded too if the client follows the log
 
 test('the client of the signals reads who its key is, and the end of its log', async () => {
   const { live } = await serveSignals()
+  await redis.set(EPOCH, 'first-epoch')
   await fire(redis, 'a', 'alder')
   expect(await live.whoami()).toMatchObject({ client_id: 'acme', entitlements: { aliases: ['alder'] } })
   expect((await live.head()).data).toMatchObject({ seq: 1, epoch: 'first-epoch' })

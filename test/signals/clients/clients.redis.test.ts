@@ -5,7 +5,6 @@ import {
   entitleClient,
   findClient,
   getClient,
-  setEmail,
   suspendClient,
 } from '#signals/clients/clients.ts'
 import { clientKey } from '#signals/redis/keys.ts'
@@ -60,11 +59,10 @@ test('a client is activated, suspended and activated again', async () => {
 
 test('the mail address of a client is set and removed, and no other change touches it', async () => {
   await createAcme()
-  expect(await setEmail(redis, 'acme', 'desk@example.org')).toEqual({ ...ACME, email: 'desk@example.org' })
+  expect(await entitle({ email: 'desk@example.org' })).toEqual({ ...ACME, email: 'desk@example.org' })
   expect(await entitle({ program: true })).toMatchObject({ email: 'desk@example.org' })
   expect(await activateClient(redis, 'acme')).toMatchObject({ email: 'desk@example.org' })
-  expect(await setEmail(redis, 'acme', null)).toMatchObject({ program: true, email: null })
-  await expect(setEmail(redis, 'ghost', null)).rejects.toMatchObject({ code: 'not_found' })
+  expect(await entitle({ email: null })).toMatchObject({ program: true, email: null })
 })
 
 test('a client that does not exist cannot be changed, and is not created by trying', async () => {

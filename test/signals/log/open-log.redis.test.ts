@@ -30,7 +30,7 @@ async function openProcess() {
   return { ...log, own, fire: (id: string) => fire(own, id, 'alder') }
 }
 
-const epochOf = async (): Promise<string> => (await readHead(redis, () => 'none')).epoch
+const epochOf = async (): Promise<string> => (await readHead(redis)).epoch
 const markOf = () => readHighWater(privateStore)
 
 test('a number is promised before it is given, and a clean stop takes back what was not given', async () => {

@@ -6,8 +6,8 @@ import { open, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import type { OperatorParts } from '#api/operator/exchange.ts'
 import { toRefusal } from '#api/operator/exchange.ts'
-import type { OperatorParts } from '#api/operator/parts.ts'
 import { startLocalServer } from '#cli/services/local-server.ts'
 import { createAlerts, problemOfFailure, type SentAlert } from '#signals/alerts.ts'
 import { drainDestination } from '#signals/delivery/deliver.ts'
@@ -85,7 +85,7 @@ async function alertsOf(parts = operatorParts(redis), used: number | null = null
 
 test('a service begins on an empty Redis if nothing was ever delivered, and names its epoch', async () => {
   await guard(0)
-  expect(await readHead(redis, () => 'other')).toEqual({ seq: 0, epoch: 'epoch-1' })
+  expect(await readHead(redis)).toEqual({ seq: 0, epoch: 'epoch-1' })
   expect(await fire(redis, 'a', 'alder')).toBe(1)
 })
 
@@ -149,7 +149,7 @@ test('a running service whose Redis is emptied fires nothing, says what to do, u
   expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('ops restore') } }])
   await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
   expect(await readAfter(redis, 0, 10)).toEqual([])
-  await expect(readHead(redis, () => 'new')).rejects.toThrow(LogGoneError)
+  await expect(readHead(redis)).rejects.toThrow(LogGoneError)
   expect(await redis.exists(EPOCH)).toBe(0)
   expect(await readiness(app)).toEqual([503, { checks: { redis: true, log: false, fires: false } }])
   expect(errors).toEqual([])
@@ -241,7 +241,7 @@ test('a Redis without memory is read, fires nothing and says so', async () => {
   await guard(0)
   await fire(redis, 'a', 'alder')
   await withoutMemory(async () => {
-    expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
+    expect(await readHead(redis)).toMatchObject({ seq: 1 })
     const { status, headers, json } = await post('asked')
     expect([status, headers.get('retry-after')]).toEqual([503, '5'])
     expect(json).toMatchObject({
@@ -291,7 +291,7 @@ test('a replica is read, fires nothing, and raises an alert that names the remed
   await fire(redis, 'a', 'alder')
   expect(await alertsOf()).toEqual([])
   await redis.replicaof('127.0.0.1', 1) // a replica keeps and answers what it has also while its primary is away
-  expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
+  expect(await readHead(redis)).toMatchObject({ seq: 1 })
   await expect(fire(redis, 'b', 'alder')).rejects.toEqual(refused('READONLY'))
   const { status, json } = await post('asked')
   const message = expect.stringMatching(

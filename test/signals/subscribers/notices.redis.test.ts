@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server'
 import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
-import { setEmail } from '#signals/clients/clients.ts'
+import { entitleClient } from '#signals/clients/clients.ts'
 import type { Setter } from '#signals/outbox/setter.ts'
 import { disableWebhook, type Settings, saveWebhook, setSettings } from '#signals/outbox/webhooks.ts'
 import { NOTICES_OWED } from '#signals/redis/keys.ts'
@@ -47,7 +47,7 @@ beforeEach(async () => {
     await saveWebhook(redis, deliveries.BOX, { destination, ...webhook, headers }, deliveries.BY_OPERATOR)
   }
   await setSettings(redis, deliveries.BOX, 'acme/idle', { isPaused: true })
-  await setEmail(redis, 'acme', TO)
+  await entitleClient(redis, 'acme', { email: TO }, '')
 })
 
 /** A mail server without TLS that keeps what it takes, envelope first. */

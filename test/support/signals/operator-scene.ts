@@ -6,6 +6,7 @@ import { conditionAfter, SOUND } from '#signals/outbox/webhook-condition.ts'
 import { disableWebhook } from '#signals/outbox/webhooks.ts'
 import {
   attemptsKey,
+  EPOCH,
   liveKey,
   outboxKey,
   READY_PREFIX,
@@ -38,7 +39,7 @@ export async function playScene(redis: Redis): Promise<void> {
   await redis.hset(webhookKey('north-ridge'), 'probe_at', condition.breaker.probeAtMs)
   await redis.hset(webhookKey('acme-capital'), { condition: JSON.stringify(SOUND) })
   for (let i = 1; i <= 6; i++) await playSignal(redis, i)
-  await redis.set(RELAY_CURSOR, 6)
+  await redis.mset(EPOCH, 'epoch-1', RELAY_CURSOR, 6)
   await redis.del(...Object.values(SCHEDULES))
   await redis.zadd(SCHEDULES.slow, condition.breaker.probeAtMs, 'north-ridge')
   for (const alias of ALIASES)

@@ -2,8 +2,8 @@
 import type { Hono } from 'hono'
 import type { Redis } from 'ioredis'
 import { createOperatorApp } from '#api/operator/app.ts'
+import type { OperatorParts } from '#api/operator/exchange.ts'
 import { hostsOf } from '#api/operator/guard.ts'
-import type { OperatorParts } from '#api/operator/parts.ts'
 import type { ServiceEnv } from '#api/service/exchange.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
 import { saveWebhook } from '#signals/outbox/webhooks.ts'
@@ -47,7 +47,6 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     accountUrl: 'https://signals.example.org/account',
     programAlias: () => PROGRAM_ALIAS,
     random: seededBytes('operator'),
-    newEpoch: () => 'epoch-1',
     newRequestId: () => `r${++requests}`,
     registering: { ...registerParts(redis, more.clock?.now ?? (() => NOW_MS)), box: testBox() },
     published: async () => null,

@@ -9,6 +9,7 @@ import { createSignalsApp } from '#api/signals/app.ts'
 import type { SignalsParts } from '#api/signals/exchange.ts'
 import { freePort } from '#cli/services/free-port.ts'
 import { readSignal } from '#signals/log/read-log.ts'
+import { EPOCH } from '#signals/redis/keys.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/send/sign.ts'
 import { startProcess } from '../history/highwater-process.ts'
 import type { Running } from '../processes.ts'
@@ -59,6 +60,7 @@ export const OTHER_SECRET = createWebhookSecret(seededBytes('rotated'))
 /** A service with a client, at a port that it keeps to its end. */
 export async function startPullService(redis: Redis, changes: Partial<SignalsParts> = {}) {
   let answer: Fetch = away
+  await redis.set(EPOCH, 'first-epoch')
   const open = async () => {
     const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('kit'))
     answer = createSignalsApp(signalsParts(redis, changes).parts).fetch

@@ -36,7 +36,6 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
     ),
     allowedOrigins: new Set([PAGE_ORIGIN]),
     registering: registerParts(redis, () => NOW_MS + clock.ms),
-    newEpoch: () => 'first-epoch',
     isDraining: () => false,
     operatorDigest: digestOf('the token of an operator'),
     pause: async () => {},

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest'
 import { sha256 } from '#storage/digest.ts'
 import { measure } from '#storage/measure.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
-import { assertCreatesOnce, writeOnce } from '#storage/write-once.ts'
+import { assertCreatesOnce, type ObjectStore, writeOnce } from '#storage/object-store.ts'
 
 const HEADERS = { content_type: 'text/plain' }
 
