@@ -20,10 +20,10 @@ export function bookPage(snapshot: Snapshot): Page {
   const days = from === null || to === null ? 'no day yet' : `${dayText(from)} to ${dayText(to)}`
   return {
     title: 'The book',
-    about: `The recomputable history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
+    about: `The recomputable history of ${counted(strategies.length, 'strategy')}, ${days}: returns, drawdowns, trades and statistics of each.`,
     script: dataset.window.from === null ? 'table.js' : 'book.js',
     body: html`<h1 dir="auto">${dataset.name}</h1>
-<p class="lead">The history of ${countOf(strategies.length)}, ${days}, computed again every night and published in versions that never
+<p class="lead">The history of ${counted(strategies.length, 'strategy')}, ${days}, computed again every night and published in versions that never
 change. Every number here can be <a href="check.html">checked</a> and downloaded, and every return series is available at any risk level; <a href="explore.html">the explorer</a>
 combines strategies.</p>
 ${dataset.seals === null ? '' : html`<p class="note">${dataset.synthetic ? 'Simulated live trading' : 'Live trading'}: ${chainText(dataset.seals)}; ${clockOfSeals(dataset.seals)}.${absentText(dataset.seals)}</p>`}
@@ -38,7 +38,7 @@ ${definitions(DEFINED)}`,
 const absentText = ({ absent }: NonNullable<Snapshot['dataset']['seals']>): string =>
   absent.length === 0
     ? ''
-    : ` ${countOf(absent.length)} ${absent.length === 1 ? 'was live and is' : 'were live and are'} not in the catalogue: ${absent.join(', ')}.`
+    : ` ${counted(absent.length, 'strategy')} ${absent.length === 1 ? 'was live and is' : 'were live and are'} not in the catalogue: ${absent.join(', ')}.`
 
 const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
   removed.length === 0
@@ -47,8 +47,6 @@ const removedStrategies = (removed: Snapshot['dataset']['removed']): Markup =>
         ({ id, name, on, reason, published_since, days }) =>
           html`<li>${name} (${id}), ${counted(days, 'day')}, published since ${published_since === null ? NONE : dayText(published_since)}, removed on ${dayText(on)}. Reason: ${reason}</li>`,
       )}</ul></section>`
-
-const countOf = (count: number): string => counted(count, 'strategy', 'strategies')
 
 const SPREAD: readonly FigureRow[] = [
   ['mean_correlation', 'Mean correlation', hundredths],
@@ -103,14 +101,12 @@ const correlationMap = (strategies: Snapshot['strategies'], rho: Float64Array): 
 const EXTREMES = 8
 
 function extremes(strategies: Snapshot['strategies'], rho: Float64Array): Markup {
-  const pairs = Array.from(rho.keys(), at => ({
-    a: Math.floor(at / strategies.length),
-    b: at % strategies.length,
-  }))
-    .filter(({ a, b }) => a < b && !Number.isNaN(rho[a * strategies.length + b]))
-    .sort((p, q) => rho[q.a * strategies.length + q.b]! - rho[p.a * strategies.length + p.b]!)
+  const { length } = strategies
+  const pairs = Array.from(rho, (value, at) => ({ value, a: Math.floor(at / length), b: at % length }))
+    .filter(({ value, a, b }) => a < b && !Number.isNaN(value))
+    .sort((p, q) => q.value - p.value)
   const table = (title: string, some: typeof pairs) =>
-    html`<table class="map"><caption>${title}</caption><tbody>${some.map(({ a, b }) => html`<tr><th scope="row">${sheetLink(strategies[a]!)} and ${sheetLink(strategies[b]!)}</th>${correlationCell(rho[a * strategies.length + b]!)}</tr>`)}</tbody></table>`
+    html`<table class="map"><caption>${title}</caption><tbody>${some.map(({ value, a, b }) => html`<tr><th scope="row">${sheetLink(strategies[a]!)} and ${sheetLink(strategies[b]!)}</th>${correlationCell(value)}</tr>`)}</tbody></table>`
   if (pairs.length === 0) return html`<p>No two strategies share so many days.</p>`
   return html`<div class="columns">${table('Highest', pairs.slice(0, EXTREMES))}${table('Lowest', pairs.slice(-EXTREMES).reverse())}</div>`
 }

@@ -66,16 +66,13 @@ export function definitions(figures: readonly Defined[]): Markup {
       html`${description}${formula === undefined ? '' : html` <code>${formula}</code>`}${isExplained ? html` <button type="button" class="term" popovertarget="symbols-${group}">Symbols</button>` : ''} API: <code>${answer}/${path}</code>`,
     )
   })
-  return html`${texts}${[...groups].map(
-    ([
-      group,
-      text,
-    ]) => html`<div id="symbols-${group}" popover class="about"><strong>Symbols</strong> ${text}</div>
-`,
-  )}`
+  return html`${texts}${[...groups].map(([group, text]) => popover(`symbols-${group}`, 'Symbols', text))}`
 }
 
 /** The definition of a figure that only pages have. */
 export const definition = (id: string, name: string, text: Markup | string): Markup =>
-  html`<div id="about-${id}" popover class="about"><strong>${name}</strong> ${text}</div>
+  popover(`about-${id}`, name, text)
+
+const popover = (id: string, title: string, text: Markup | string): Markup =>
+  html`<div id="${id}" popover class="about"><strong>${title}</strong> ${text}</div>
 `

@@ -36,9 +36,12 @@ export const withPower = (text: string): string =>
 export const hundredths = (value: number): string => decimal(value, 2)
 export const whole = (value: number): string => decimal(value, 0)
 
-/** `1 day`, `3 103 days`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${whole(count)} ${count === 1 ? one : many}`
+/** `1 day`, `3 103 days`, `2 entries`. */
+export const counted = (count: number, noun: string): string => `${whole(count)} ${nounFor(count, noun)}`
+
+/** A noun as it stands behind a number. */
+export const nounFor = (count: number, noun: string): string =>
+  count === 1 ? noun : `${noun.replace(/(?<=[^aeiou])y$/, 'ie')}s`
 
 export const percent = (value: number, places = 1): string => `${decimal(value, places)} %`
 
@@ -49,9 +52,9 @@ export type FigureRow = readonly [path: string, name: string, print: (value: num
 export const numberOf = (value: FigureValue | undefined): number | null =>
   typeof value === 'number' ? value : null
 
-/** A figure: its published digits for programs, a rounded number for people. */
-export function figure(value: number | null | undefined, print: (value: number) => string, none = NONE) {
-  if (value === null || value === undefined) return html`<data value="">${none}</data>`
+/** A figure: its published digits for programs, a rounded number for people; `none` if it is not defined, or no number. */
+export function figure(value: FigureValue | undefined, print: (value: number) => string, none = NONE) {
+  if (typeof value !== 'number') return html`<data value="">${none}</data>`
   return html`<data value="${toPercent(value)}">${print(value)}</data>`
 }
 

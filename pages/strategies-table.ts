@@ -101,7 +101,7 @@ const STATE_NAMES = [
 
 /** Controls whose names are those of the address. Without a script every strategy is listed. */
 function filters({ strategies }: Snapshot): Markup {
-  const count = html`<span id="strategies-matches" role="status">${counted(strategies.length, 'strategy', 'strategies')}</span>`
+  const count = html`<span id="strategies-matches" role="status">${counted(strategies.length, 'strategy')}</span>`
   if (strategies.length < 2) return html`<p>${count}</p>`
   const verified = [...Map.groupBy(strategies, each => each.verification_state)].map(
     ([state, of]) => [state, [...new Set(of.map(stateName))].join(' or ')] as const,

@@ -52,8 +52,6 @@ const GLYPHS: Readonly<Record<'large' | 'small', Readonly<Record<string, string>
 /** Numbers are grouped by narrow spaces. */
 const lettersOf = (text: string): string[] => Array.from(text, letter => (/\s/u.test(letter) ? ' ' : letter))
 
-const DIGITS = '0123456789abcdef'
-
 const isDrawable = (text: string): boolean => lettersOf(text).every(letter => letter in GLYPHS.large)
 
 /** A line of text on a baseline, cut where the plot ends. Its letters are drawable. */
@@ -70,7 +68,7 @@ function drawText(canvas: Canvas, size: keyof typeof GLYPHS, baseline: number, t
     const shades = font[letter]!.split(',', 5)[4]!
     for (let i = 0; i < shades.length; i++) {
       const [across, down] = [i % width, Math.floor(i / width)]
-      darken(canvas, x + left + across, baseline + top + down, DIGITS.indexOf(shades[i]!))
+      darken(canvas, x + left + across, baseline + top + down, Number.parseInt(shades[i]!, 16))
     }
     x += advance
   }

@@ -178,7 +178,7 @@ export function parseQuery<P extends Parameters>(
   return values
 }
 
-/** The same, for those that look for more problems before they refuse. */
+/** The same, for those that look for more problems before they refuse: what is refused has its initial value. */
 export function readQuery<P extends Parameters>(
   parameters: P,
   query: URLSearchParams,
@@ -189,7 +189,7 @@ export function readQuery<P extends Parameters>(
   for (const [param, { parse, initial }] of Object.entries(parameters)) {
     const outcome = query.has(param) ? parse(query.getAll(param)) : { value: initial }
     if ('problem' in outcome) problems.push({ param, ...outcome.problem })
-    else values[param] = outcome.value
+    values[param] = 'value' in outcome ? outcome.value : initial
   }
   problems.push(...strayProblems(Object.keys(parameters), query, others))
   return { values: values as ValuesOf<P>, problems } // every name has its initial value or what its own parser returned

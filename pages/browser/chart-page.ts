@@ -85,7 +85,7 @@ export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
 
   prepareCharts(document.body)
   followCharts(chartOf, (from, to) => change({ from, to }))
-  onRange(showRange)
+  for (const button of rangeButtons()) button.addEventListener('click', () => showRange(button))
   onCsv(page.name, chartOf)
   one('#numbers').addEventListener('click', () => {
     hasNumbers = !hasNumbers
@@ -128,12 +128,7 @@ const sectionsOf = <Series, Model>({ sections, charts }: ChartPage<Series, Model
 const chartsOf = <Series, Model>({ charts }: ChartPage<Series, Model>, { model, days }: Shown<Model>) =>
   Object.values(charts).flatMap(drawn => drawn(model, days))
 
-const RANGES = '[data-years], [data-from]'
-
-function onRange(showRange: (button: HTMLElement) => void): void {
-  for (const button of document.querySelectorAll<HTMLElement>(RANGES))
-    button.addEventListener('click', () => showRange(button))
-}
+const rangeButtons = () => document.querySelectorAll<HTMLElement>('[data-years], [data-from]')
 
 /** The first day of the range of a button: that many years up to the last day, from a day on, or null for all. */
 function startOf({ dataset }: HTMLElement, { to }: Days): number | null {
@@ -142,7 +137,7 @@ function startOf({ dataset }: HTMLElement, { to }: Days): number | null {
 }
 
 function showChoice({ from, to }: Address, all: Days): void {
-  for (const button of document.querySelectorAll<HTMLElement>(RANGES))
+  for (const button of rangeButtons())
     button.ariaPressed = String(to === null && startOf(button, all) === from)
 }
 

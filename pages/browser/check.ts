@@ -14,14 +14,8 @@ const LOG = `${STORE}v1/pointer/`
 
 const STATES = { ok: 'Passed', failed: 'Failed', open: 'Not checked' } as const
 
-/** A step that failed, or that could not be made; its message is for the reader. */
-class Finding extends Error {
-  readonly state: keyof typeof STATES
-  constructor(state: keyof typeof STATES, message: string) {
-    super(message)
-    this.state = state
-  }
-}
+/** Why a step could not be made; any other error fails it. The messages of both are for the reader. */
+class NotChecked extends Error {}
 
 /** A file as it is served now, past the caches of the browser; null if there is none. */
 async function find(path: string): Promise<File | null> {
@@ -29,7 +23,7 @@ async function find(path: string): Promise<File | null> {
   if (response?.status === 404) return null
   if (!response?.ok) {
     const why = response === null ? 'there is no answer' : `the answer is ${response.status}`
-    throw new Finding('open', `${path} cannot be loaded: ${why}. Try again later.`)
+    throw new NotChecked(`${path} cannot be loaded: ${why}. Try again later.`)
   }
   const bytes = new Uint8Array(await response.arrayBuffer())
   return { path, bytes, sha256: await digestOf(bytes) }
@@ -37,7 +31,7 @@ async function find(path: string): Promise<File | null> {
 
 async function read(path: string): Promise<File> {
   const file = await find(path)
-  if (file === null) throw new Finding('failed', `${path} is missing.`)
+  if (file === null) throw new Error(`${path} is missing.`)
   return file
 }
 
@@ -51,7 +45,7 @@ function parse<T>({ path, bytes }: File): T {
   try {
     return JSON.parse(new TextDecoder().decode(bytes)) as T // of the documented form, or a later comparison fails
   } catch {
-    throw new Finding('failed', `${path} is damaged: it is no JSON.`)
+    throw new Error(`${path} is damaged: it is no JSON.`)
   }
 }
 
@@ -61,15 +55,15 @@ async function checkLog(manifest: File, version: string) {
   const head = await read(`${LOG}${sortedNumber(newest)}.json`)
   let [file, entry] = [head, parse<PointerEntry>(head)]
   while (entry.version !== version) {
-    if (entry.prev_entry_sha256 === null) throw new Finding('failed', `No entry of the log names ${version}.`)
+    if (entry.prev_entry_sha256 === null) throw new Error(`No entry of the log names ${version}.`)
     const before = await read(`${LOG}${sortedNumber(entry.seq - 1)}.json`)
     if (before.sha256 !== entry.prev_entry_sha256) {
-      throw new Finding('failed', `${before.path} is not the entry that the next one continues.`)
+      throw new Error(`${before.path} is not the entry that the next one continues.`)
     }
     ;[file, entry] = [before, parse<PointerEntry>(before)]
   }
   if (entry.manifest_sha256 !== manifest.sha256) {
-    throw new Finding('failed', `manifest.json is not the one that ${file.path} names: it was changed.`)
+    throw new Error(`manifest.json is not the one that ${file.path} names: it was changed.`)
   }
   const later = newest - entry.seq
   const chain = later === 0 ? 'It is the newest one.' : `The log continues without a gap to entry ${newest}.`
@@ -79,8 +73,7 @@ async function checkLog(manifest: File, version: string) {
 async function checkSignatures(manifest: File, head: File): Promise<string> {
   const list = (await find(`${STORE}.well-known/highwater-keys.json`)) ?? (await find(`${STORE}v1/keys.json`))
   if (list === null)
-    throw new Finding(
-      'open',
+    throw new NotChecked(
       'There is no list of keys here: the service does not sign, or this is a copy without it.',
     )
   const keys = await Promise.all(
@@ -96,7 +89,7 @@ async function checkSignatures(manifest: File, head: File): Promise<string> {
       keys.map(({ key }) => crypto.subtle.verify('Ed25519', key, bytes, signed.bytes)),
     )
     const signer = keys[valid.indexOf(true)]
-    if (signer === undefined) throw new Finding('failed', `No published key made ${path}.`)
+    if (signer === undefined) throw new Error(`No published key made ${path}.`)
     fingerprints.push(signer.fingerprint)
   }
   return `Manifest and newest entry are signed. Compare the fingerprint of the key with what the publisher states elsewhere: ${[...new Set(fingerprints)].join(', ')}`
@@ -108,8 +101,7 @@ async function importKey(pem: string): Promise<{ readonly key: CryptoKey; readon
     const key = await crypto.subtle.importKey('spki', der, 'Ed25519', true, ['verify'])
     return { key, fingerprint: await digestOf(der) }
   } catch {
-    throw new Finding(
-      'open',
+    throw new NotChecked(
       'This browser does not know Ed25519, or the key is damaged. Use a newer browser or the commands below.',
     )
   }
@@ -124,7 +116,7 @@ async function checkFiles({ artifacts }: Manifest, sid: string): Promise<string>
     .filter(({ path }) => (sid === '' ? !path.startsWith('strategies/') : path.startsWith(folder)))
   for (const { path, sha256 } of own) {
     const file = await read(path)
-    if (file.sha256 !== sha256) throw new Finding('failed', `${path} is not the file that was published.`)
+    if (file.sha256 !== sha256) throw new Error(`${path} is not the file that was published.`)
     bytes += file.bytes.length
   }
   return `${own.length} files, ${Math.ceil(bytes / 1000)} kB, are as published.`
@@ -146,7 +138,7 @@ async function step<T>(name: string, run: () => Promise<readonly [T, string]>): 
     report('ok', name, sentence)
     return result
   } catch (error) {
-    report(error instanceof Finding ? error.state : 'failed', name, sentenceOf(error))
+    report(error instanceof NotChecked ? 'open' : 'failed', name, sentenceOf(error))
     return null
   }
 }

@@ -39,8 +39,6 @@ export const CHOICE = { risk_pct, from, to, with: ids, weights, days }
 /** The strategies in their order, a weight for each or null for equal weights, the risk level and range of the API, and whose days. */
 export type Choice = ValuesOf<typeof CHOICE>
 
-const NO_CHOICE: Choice = { risk_pct: null, from: null, to: null, with: null, weights: null, days: 'common' }
-
 /** The query of a choice, from the question mark on; empty without a choice. */
 export const printChoice = (choice: Choice): string => canonicalUrl('', CHOICE, choice)
 
@@ -49,8 +47,7 @@ export function readChoice(
   query: URLSearchParams,
   known: ReadonlySet<string>,
 ): { readonly choice: Choice; readonly problems: readonly string[] } {
-  const { values, problems: refused } = readQuery(CHOICE, query)
-  const given: Choice = { ...NO_CHOICE, ...values } // a refused parameter has no value
+  const { values: given, problems: refused } = readQuery(CHOICE, query)
   const problems = refused.map(
     ({ param, value, reason }) => `${param}=${value} in the address is not used: it ${reason}.`,
   )

@@ -14,7 +14,7 @@ import {
   percent,
 } from '../format.ts'
 import type { Markup } from '../layout.ts'
-import { stackedCell, term } from '../sheet/sections.ts'
+import { HEADLINE, stackedCell, term } from '../sheet/sections.ts'
 import { MOST_CHOSEN } from './choice.ts'
 import type { ExploreModel, Member } from './model.ts'
 
@@ -91,9 +91,7 @@ function weightsTable({ members }: ExploreModel): string {
 
 /** Figures side by side, in the order of columns; the page has their definitions. */
 export const FIGURES: readonly FigureRow[] = [
-  ['net_return_pct', 'Net return', percent],
-  ['cagr_pct', 'CAGR', percent],
-  ['max_drawdown_pct', 'Max drawdown', percent],
+  ...HEADLINE.slice(0, 3),
   ['sharpe_daily_annualized', 'Sharpe, daily', hundredths],
   ['sortino_daily_annualized', 'Sortino, daily', hundredths],
   ['sharpe_weekly_annualized', 'Sharpe, weekly', hundredths],

@@ -1,10 +1,10 @@
 // `/docs` and the pages below it: not of a version, but written with what is served now.
 import { html } from 'hono/html'
 import type { DatasetRecord } from '#core/dataset/snapshot.ts'
+import { DOCS_HEAD } from '../assets.ts'
 import { documentOf, feedLinks, type Markup, siteLinks } from '../layout.ts'
 import { fileKey } from '../page-routes.ts'
 import { DOCS, DOCUMENTS, GUIDES, type Guide } from './documents.ts'
-import { DOCS_HEAD } from './files.ts'
 import { type GuideFacts, prose } from './guide.ts'
 
 export const guidePage = ({ title, about, body, name }: Guide, facts: GuideFacts): string =>

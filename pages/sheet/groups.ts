@@ -33,7 +33,7 @@ const figureList = (strategy: StrategyData, group: string, rows: readonly Figure
   const values = { ...groupOf(strategy, group), ...daysOf(strategy) }
   return html`<dl class="figures">${rows.map(
     row =>
-      html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${row[0] === 'trials' ? figure(numberOf(groupOf(strategy, group).trials), whole, 'not declared') : figureOf(values, row)}</dd></div>`,
+      html`<div><dt>${term(`${group}-${row[0]}`, row[1])}</dt><dd>${row[0] === 'trials' ? figure(groupOf(strategy, group).trials, whole, 'not declared') : figureOf(values, row)}</dd></div>`,
   )}</dl>`
 }
 
@@ -112,7 +112,7 @@ export const benchmarkSection = (strategy: StrategyData): Markup =>
 /** Before and after the day of the first version. Trades or bars that come in after their day may be hindsight. */
 export function publicationSection(strategy: StrategyData): Markup {
   const group = groupOf(strategy, 'since_publication')
-  const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`
+  const count = (name: string) => html`<td>${figure(group[name], whole)}</td>`
   return comparisonTable(
     [
       [term('before', 'Before publication'), { ...toGroup(group.before), n_days: group.days_before ?? null }],
@@ -169,7 +169,7 @@ export function excursionsSection({ dataset }: Snapshot, strategy: StrategyData)
 <table><thead><tr><td></td><th scope="col">${term('mae', 'MAE, R')}</th><th scope="col">${term('mfe', 'MFE, R')}</th></tr></thead>
 <tbody>${[...QUANTILES, ['mean', 'Mean'] as const].map(
     ([path, name]) => html`
-<tr><th scope="row">${name}</th><td>${figure(numberOf(mae[path]), hundredths)}</td><td>${figure(numberOf(mfe[path]), hundredths)}</td></tr>`,
+<tr><th scope="row">${name}</th><td>${figure(mae[path], hundredths)}</td><td>${figure(mfe[path], hundredths)}</td></tr>`,
   )}
 </tbody></table></div>`
 }
@@ -188,18 +188,14 @@ export const hasReplays = (strategy: StrategyData): boolean =>
   rowsOf(groupOf(strategy, 'replays').table).length > 0
 
 export function replaysSection(strategy: StrategyData): Markup {
-  const run = (head: Markup, values: FigureValues) =>
-    html`<tr><th scope="row">${head}</th>${RUNS.map(row =>
-      row[0] in values
-        ? html`<td>${figureOf({ ...values, ...daysOf(strategy) }, row)}</td>`
-        : html`<td></td>`,
-    )}</tr>`
-  const level = ({ risk_pct, replayed, rescaled }: FigureValues) => html`
-${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('replayed', 'replayed')}`, toGroup(replayed))}
-${run(html`${percentOf(numberOf(risk_pct)!)} %, ${term('rescaled', 'rescaled')}`, toGroup(rescaled))}`
+  const run = (level: FigureValues, how: 'replayed' | 'rescaled') => {
+    const values = { ...toGroup(level[how]), ...daysOf(strategy) }
+    return html`
+<tr><th scope="row">${percentOf(numberOf(level.risk_pct)!)} %, ${term(how, how)}</th>${RUNS.map(row => html`<td>${row[0] in values && figureOf(values, row)}</td>`)}</tr>`
+  }
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Replays"><table>
 <thead><tr><td></td>${RUNS.map(([path, name]) => html`<th scope="col">${term(path, name)}</th>`)}</tr></thead>
-<tbody>${rowsOf(groupOf(strategy, 'replays').table).map(level)}
+<tbody>${rowsOf(groupOf(strategy, 'replays').table).map(level => [run(level, 'replayed'), run(level, 'rescaled')])}
 </tbody></table></div>`
 }
 
@@ -208,7 +204,7 @@ export function entriesOf(strategy: StrategyData): string {
   const [asked, refused] = [numberOf(entries_asked), numberOf(entries_refused)]
   return asked === null || refused === null || refused === 0
     ? ''
-    : ` On all days the leverage cap refused ${whole(refused)} of ${counted(asked, 'entry', 'entries')} that the module asked for.`
+    : ` On all days the leverage cap refused ${whole(refused)} of ${counted(asked, 'entry')} that the module asked for.`
 }
 
 /** What the names in these sections open, beside those of the head of the sheet. */

@@ -6,17 +6,7 @@ import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
 import { liveInput } from '#core/dataset/resources/live.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { liveEntries, liveFigures } from '#core/figures/live-figures.ts'
-import {
-  counted,
-  dateText,
-  decimal,
-  figure,
-  figureOf,
-  numberOf,
-  percent,
-  shortDate,
-  whole,
-} from '../format.ts'
+import { counted, dateText, decimal, figure, figureOf, percent, shortDate, whole } from '../format.ts'
 import { type Markup, serviceLink } from '../layout.ts'
 import { comparisonTable, toGroup } from './groups.ts'
 import { HEADLINE } from './sections.ts'
@@ -52,7 +42,7 @@ export const spanOf = ({ since, ended }: Live): Markup =>
 export function entriesText({ count }: Live): string {
   const judged = count('judged')
   const others = WORDS.slice(1).filter(([word]) => count(word) > 0)
-  const first = `${whole(count('sealed'))} of ${counted(judged, 'entry', 'entries')} by the strategy in time`
+  const first = `${whole(count('sealed'))} of ${counted(judged, 'entry')} by the strategy in time`
   return [
     judged === 0 ? 'no entry to judge yet' : first,
     ...others.map(([word, name]) => `${whole(count(word))} ${name.toLowerCase()}`),
@@ -107,7 +97,7 @@ function entriesTable({ input, seals, since, ended, opened_to, values, count }: 
   }
   const gaps = seals.gaps.map(each => [Date.parse(each.from), Date.parse(each.to)] as const)
   const own = gaps.filter(gap => gap[1] > from && gap[0] < to)
-  return html`<table class="entries"><thead><tr><th scope="col" colspan="2">${counted(count('judged'), 'entry', 'entries')} judged</th><th scope="col">${shortDate(since)} ${shortDate(last)}</th></tr></thead>
+  return html`<table class="entries"><thead><tr><th scope="col" colspan="2">${counted(count('judged'), 'entry')} judged</th><th scope="col">${shortDate(since)} ${shortDate(last)}</th></tr></thead>
 <tbody>${WORDS.map(([word, name]) => row(name, count(word), strokesOf(word)))}${row(
     'Gaps between seals',
     Number(toGroup(values.days).gaps),
@@ -140,7 +130,7 @@ function factsOf(live: Live): Markup {
   const countOf = (name: string) => whole(Number(toGroup(delays[name]).count))
   const delay = (name: string) => {
     const { median, p99 } = toGroup(delays[name])
-    return html`median ${figure(numberOf(median), minutes)}, 99 % within ${figure(numberOf(p99), minutes)}`
+    return html`median ${figure(median, minutes)}, 99 % within ${figure(p99, minutes)}`
   }
   const stamped =
     seals.stamped_by === null

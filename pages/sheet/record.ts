@@ -9,17 +9,7 @@ import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { bookWithout } from '#core/figures/book.ts'
 import { correlatePair } from '#core/figures/pearson.ts'
 import { definition } from '../definitions.ts'
-import {
-  counted,
-  dateText,
-  decimal,
-  type FigureRow,
-  figure,
-  hundredths,
-  numberOf,
-  percent,
-  whole,
-} from '../format.ts'
+import { counted, dateText, decimal, type FigureRow, figure, hundredths, percent, whole } from '../format.ts'
 import { citation, type Markup } from '../layout.ts'
 import { term } from './sections.ts'
 
@@ -172,7 +162,7 @@ export const OF_TRADES: readonly FigureRow[] = [
 ]
 
 const tradesOf = ({ figures }: StrategyData): Markup =>
-  html`${OF_TRADES.map(([path, name, print], i) => html`${i === 0 ? '' : ', '}${term(path, name)} ${figure(numberOf(figures.values[path]), print)}`)}; at base risk`
+  html`${OF_TRADES.map(([path, name, print], i) => html`${i === 0 ? '' : ', '}${term(path, name)} ${figure(figures.values[path], print)}`)}; at base risk`
 
 function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, ...strategy }: StrategyData): string {
   const { funding, measured, trades } = strategy

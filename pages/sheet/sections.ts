@@ -133,7 +133,7 @@ const shortPercent = (value: number): string => percent(value, Math.abs(value) <
 
 /** Percent; without a year of days, how many there are. */
 const yearFigure = ({ ahead, path }: SheetModel, name: string, print: FigureRow[2]) =>
-  figure(numberOf(ahead[name]), print, `${counted(path.daily.values.length, 'day')}: too short`)
+  figure(ahead[name], print, `${counted(path.daily.values.length, 'day')}: too short`)
 
 const isAll = ({ days, all }: Pick<SheetModel, 'days' | 'all'>): boolean =>
   days.from === all.from && days.to === all.to

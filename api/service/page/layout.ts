@@ -3,6 +3,7 @@ import { html, raw } from 'hono/html'
 import type { endpointState } from '#core/contract/endpoint.ts'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import type { ValueOf } from '#core/contract/payloads/field.ts'
+import { nounFor } from '#pages/format.ts'
 import { prose } from '#pages/guides/guide.ts'
 import type { DeliveryState } from '#signals/outbox/outbox.ts'
 import { setterOf } from '#signals/outbox/setter.ts'
@@ -178,8 +179,7 @@ export function duration(ms: number | null): string {
 }
 
 /** `1 client`, `2 clients`. */
-export const counted = (count: number, name: string): string =>
-  `${count} ${count === 1 ? name : name.replace(/(?<=[^aeiou])y$/, 'ie')}${count === 1 ? '' : 's'}`
+export const counted = (count: number, name: string): string => `${count} ${nounFor(count, name)}`
 
 export const toned = (tone: string, words: Piece | string | number): Piece =>
   html`<span class="${tone}">${words}</span>`

@@ -1,7 +1,7 @@
 // The API reference: a pure function of an OpenAPI document, for which no script is needed.
 import { html } from 'hono/html'
 import type { OpenApi } from '#core/contract/openapi.ts'
-import { DOCS_HEAD } from '#pages/guides/files.ts'
+import { DOCS_HEAD } from '#pages/assets.ts'
 import { prose } from '#pages/guides/guide.ts'
 import type { Markup } from '#pages/layout.ts'
 import { createFields, typeOf } from './fields.ts'

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/contract/errors.ts'
 import type { OpenApi } from '#core/contract/openapi.ts'
-import { DOCS_FILES } from '#pages/guides/files.ts'
+import { DOCS_FILES } from '#pages/assets.ts'
 import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
 import { type CodedBytes, createCodedBytes } from '../content-coding.ts'
 import { type Exchange, sendCoded } from '../exchange.ts'

@@ -1,14 +1,7 @@
 // The history: a book, pinned to one version.
 import type * as Wire from './generated/history.ts'
 import { HighwaterError } from './highwater-error.ts'
-import {
-  type CallOptions,
-  type ClientOptions,
-  createTransport,
-  queryOf,
-  type Read,
-  type Transport,
-} from './requests.ts'
+import { type CallOptions, type ClientOptions, createTransport, queryOf, type Transport } from './requests.ts'
 import { audit, type VerifyBookOptions } from './verify.ts'
 
 /** Which version to open: one by its instant, as `2026-07-01T00:15:00Z` or `20260701T001500Z`, the one that was served at the end of a UTC day, or else the newest. */
@@ -38,7 +31,7 @@ export const Highwater = {
    */
   async open(base: string, options: OpenOptions = {}): Promise<Highwater> {
     const transport = createTransport(base, options, 'history')
-    return bookAt(await versionOf(transport.read, options), transport)
+    return bookAt(await versionOf(transport, options), transport)
   },
 }
 
@@ -49,7 +42,7 @@ function bookAt(version: string, transport: Transport) {
     /** The version, a UTC instant: `2026-07-01T00:15:00Z`. Open it again to get the same numbers. */
     version,
     /** The version that the service serves now. It may be 10 s old. */
-    newestVersion: (options?: CallOptions) => newestVersion(read, options),
+    newestVersion: (options?: CallOptions) => newestVersion(transport, options),
     /** The catalogue, with five headline figures of each strategy. */
     strategies: (options?: CallOptions) => ask<Wire.StrategiesAnswer>('strategies', {}, options),
     /** One strategy. No request is made before one of its functions is called. */
@@ -124,15 +117,15 @@ type Ask = <Answer>(path: string, query?: object, options?: CallOptions) => Prom
 const pinned = (version: string, path: string): string =>
   `/v1/snapshots/${encodeURIComponent(version.replaceAll(/[-:]/g, ''))}/${path}`
 
-async function versionOf(read: Read, { version, asOf, ...options }: OpenOptions): Promise<string> {
-  if (version === undefined && asOf === undefined) return newestVersion(read, options)
+async function versionOf(transport: Transport, { version, asOf, ...options }: OpenOptions): Promise<string> {
+  if (version === undefined && asOf === undefined) return newestVersion(transport, options)
   const onDay = `/v1/dataset/versions?as_of=${encodeURIComponent(asOf ?? '')}` // redirects to the dataset of the day
   const at = version === undefined ? onDay : pinned(version, 'dataset')
-  const { data } = await read<Wire.DatasetAnswer>(at, options)
+  const { data } = await transport.read<Wire.DatasetAnswer>(at, options)
   return data.version
 }
 
-async function newestVersion(read: Read, options?: CallOptions): Promise<string> {
+async function newestVersion({ read }: Transport, options?: CallOptions): Promise<string> {
   const { data } = await read<Wire.VersionAnswer>('/version', options)
   if (data.dataset_version !== null) return data.dataset_version
   throw new HighwaterError('not_published', 'the service has published no version yet')

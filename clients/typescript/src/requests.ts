@@ -20,8 +20,6 @@ export type CallOptions = {
 }
 
 export type Transport = ReturnType<typeof createTransport>
-/** Reads the answer at a path. Throws `HighwaterError`, and the reason of an abort. */
-export type Read = Transport['read']
 
 /** A browser has a cache that does it, and a header of ours would cost a preflight for each request. */
 const REVALIDATES = !('document' in globalThis || 'importScripts' in globalThis)
@@ -112,6 +110,7 @@ export function createTransport(
     }
   }
 
+  /** The answer at a path. Throws `HighwaterError`, and the reason of an abort. */
   const read = async <Answer>(path: string, options?: CallOptions): Promise<Answer> =>
     (await readText<Answer>(path, options))[0]
 
