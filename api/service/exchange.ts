@@ -95,6 +95,7 @@ export const notModified = (c: Exchange, etag: string, headers: AnswerHeaders): 
 export async function sendCoded(c: Exchange, coded: CodedBytes, more: AnswerHeaders): Promise<Response> {
   const headers = { ...c.get('service').headers(c), ...more }
   const { bytes, etag, headers: own } = await coded(c.req.header('accept-encoding'))
+  c.set('bytes', bytes.length)
   return notModified(c, etag, headers) ?? new Response(bytes, { headers: { ...headers, ...own } })
 }
 

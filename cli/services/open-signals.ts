@@ -8,6 +8,7 @@ import { clientOf, endpointOf } from '#signals/outbox/destination.ts'
 import type { RegisterParts, WebhookChange } from '#signals/outbox/register-webhook.ts'
 import { LOST_KEY, sealFault } from '#signals/outbox/rekey.ts'
 import { createSecretBox, parseKeyRing } from '#signals/outbox/secret-box.ts'
+import { createPreviewLimits, LIMITS_TIMEOUT_MS } from '#signals/program/preview-limits.ts'
 import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { createSteadyClock } from '#signals/redis/clock.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
@@ -100,6 +101,21 @@ function createWatch({ order, redis, privateStore, served, clock }: Parts) {
     log.info('request', { ...answered })
   }
   return { overview, diskUsed, metrics, onAnswered, copyAudit: createActionCopy(redis, privateStore) }
+}
+
+type LimitsOrder = Pick<OpenSignals, 'clock' | 'onError'> & {
+  readonly order: Pick<SignalsOrder, 'redisUrl'>
+}
+
+/** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
+export function openLimits({ order, clock, onError }: LimitsOrder, started: Started) {
+  const report = (error: unknown): void => {
+    if (!started.isEnding()) onError(error) // a service that cannot start closes what is still connecting
+  }
+  const redis = connectRedis(order.redisUrl, report, { commandTimeout: LIMITS_TIMEOUT_MS })
+  started.add(() => redis.disconnect())
+  redis.connect().catch(report) // it reconnects by itself
+  return createPreviewLimits(redis, clock.elapsed, report)
 }
 
 /** For registrations: a separate sender, because they wait for the answer. */

@@ -8,7 +8,6 @@ import { sealAnchorKey, sealKey } from '#core/contract/seals.ts'
 import { digestOf } from '#signals/clients/token.ts'
 import { startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/log/high-water.ts'
-import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { assertClock } from '#signals/redis/clock.ts'
 import { SEALS_OFF } from '#signals/redis/keys.ts'
 import { noteRefusal, runSealer } from '#signals/seals/sealer.ts'
@@ -21,7 +20,7 @@ import { IMMUTABLE_BYTES } from '#storage/object-store.ts'
 import { createSigner } from '#storage/signature.ts'
 import { followPointer, prove } from '../build/follow-pointer.ts'
 import { movePointer } from '../build/guard-pointer.ts'
-import { type OpenSignals, openSignals, type SignalsOrder } from './open-signals.ts'
+import { type OpenSignals, openLimits, openSignals, type SignalsOrder } from './open-signals.ts'
 import { allowedOrigins, forAWhile, interfaceSettings, type Started, untilNoticed } from './started.ts'
 
 const LOOK_MS = 10_000
@@ -87,7 +86,7 @@ function seal(
 function listenToClients(open: OpenSignals, started: Started) {
   const { order, redis, privateStore, served, clock, registering, onAnswered, onError } = open
   const { environment, secrets } = order
-  const limits = createPreviewLimits(redis, clock.elapsed, onError)
+  const limits = openLimits(open, started)
   const toParts = (url: string) => ({
     ...{ redis, privateStore, clock, registering, limits, onAnswered, onError },
     isDraining: started.isEnding,

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { type Count, createAddressCounts } from '../address-counts.ts'
@@ -22,7 +21,7 @@ export type Allowance = {
 /** Counts a request of an address. Never rejects: without Redis this process counts. */
 export type PreviewLimits = (name: LimitName, address: string) => Promise<Allowance>
 
-/** A preview does not wait longer for Redis. */
+/** The command timeout for the connection of the limits: a preview does not wait longer for Redis. */
 export const LIMITS_TIMEOUT_MS = 150
 
 /**
@@ -33,7 +32,6 @@ export function createPreviewLimits(
   redis: Redis,
   elapsed: () => number,
   onError: (error: unknown) => void,
-  waitMs: number = LIMITS_TIMEOUT_MS,
 ): PreviewLimits {
   const createCounter = (name: LimitName): ((address: string) => Promise<Count>) => {
     const limiter = new RateLimiterRedis({
@@ -45,9 +43,7 @@ export function createPreviewLimits(
     const countHere = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
     return async address => {
       try {
-        const counted = await Promise.race([limiter.consume(address), sleep(waitMs, null, { ref: false })])
-        if (counted !== null) return counted
-        throw new Error(`Redis has not counted a request of the preview within ${waitMs} ms`)
+        return await limiter.consume(address)
       } catch (error) {
         if (error instanceof RateLimiterRes) return error // thrown above the limit
         onError(error)

@@ -27,12 +27,12 @@ const neverAsked = (error: unknown): never => {
 const PATIENT_MS = 10_000
 
 /** Limits of a process, on a connection like that of the service. */
-async function openLimits(onError: (error: unknown) => void = neverAsked, waitMs = PATIENT_MS) {
-  const connection = connectRedis(server.url, () => {}, { commandTimeout: PATIENT_MS })
+async function openLimits(onError: (error: unknown) => void = neverAsked, commandTimeout = PATIENT_MS) {
+  const connection = connectRedis(server.url, () => {}, { commandTimeout })
   await connection.connect().catch(() => {})
   const clock = { ms: 0 }
   atEnd(() => connection.disconnect())
-  return { take: createPreviewLimits(connection, () => clock.ms, onError, waitMs), clock }
+  return { take: createPreviewLimits(connection, () => clock.ms, onError), clock }
 }
 
 async function withinOf(take: PreviewLimits, name: LimitName, times: number, address = ADDRESS) {

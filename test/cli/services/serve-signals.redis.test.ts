@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { openLimits } from '#cli/services/open-signals.ts'
+import { createStarted, startTimer } from '#cli/services/started.ts'
 import { atEnd } from '../../support/ends.ts'
 import { addressIn } from '../../support/history/history-process.ts'
 import { processesOf } from '../../support/processes.ts'
@@ -176,3 +179,15 @@ test.each(['run', 'serve all'])(
     expect(processesOf(folder)).toEqual([])
   },
 )
+
+test('a connection that is closed before Redis answers is no error: a service that cannot start says why, and nothing else', async () => {
+  const errors: unknown[] = []
+  const started = createStarted()
+  const silent = `redis://127.0.0.1:${await listenOn(createServer())}`
+  const clock = { now: Date.now, elapsed: () => 0, startTimer }
+  openLimits({ order: { redisUrl: silent }, clock, onError: error => void errors.push(error) }, started)
+  await setImmediate()
+  await started.endAll()
+  await setImmediate()
+  expect(errors).toEqual([])
+})

@@ -32,7 +32,6 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
       redis,
       () => clock.ms,
       error => errors.push(error),
-      10_000, // a busy machine is no Redis that hangs
     ),
     allowedOrigins: new Set([PAGE_ORIGIN]),
     registering: registerParts(redis, () => NOW_MS + clock.ms),
