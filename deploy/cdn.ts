@@ -23,6 +23,7 @@ process.exitCode = await runChain().catch(error => {
 /** Starts all of them, and ends all when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
   const environment = readEnvironment({ env: process.env, home: ROOT })
+  const settled = toSite(environment, { tls: null, nginx: { host: '127.0.0.1', port: NGINX_PORT } })
   await using started = new AsyncDisposableStack()
   const newFolder = async (name: string): Promise<string> =>
     started.use(await mkdtempDisposable(join(tmpdir(), `highwater-${name}-`))).path
@@ -43,11 +44,7 @@ async function runChain(): Promise<number> {
   const tier = await Promise.race([starting, stopped])
   if (typeof tier === 'string') return 0 // Ctrl-C came early
   const { hostname: host, port } = new URL(tier.url)
-  const site = toSite(environment, {
-    tier: { host, port: Number(port) },
-    tls: null,
-    nginx: { host: '127.0.0.1', port: NGINX_PORT },
-  })
+  const site = { ...settled, tier: { host, port: Number(port) } }
   const nginx = await startNginx(await newFolder('nginx'), site)
   started.defer(nginx.stop)
   const varnish = await startVarnish(await newFolder('varnish'), site, VARNISH_PORT)

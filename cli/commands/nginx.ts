@@ -75,16 +75,16 @@ async function write(options: Options, runtime: Runtime, dir = ''): Promise<void
   const tls = toTls(options, folder, environment, cwd)
   const usual = tls === null ? { host: '127.0.0.1', port: 8090 } : { host: '0.0.0.0', port: 443 }
   const nginx = options.listen ?? usual
-  const site = toSite(environment, { tls, nginx, tier: options.history ?? reached(HOST, HISTORY_PORT) })
-  await writeNginx(root, folder, site)
+  const site = toSite(environment, { tls, nginx })
+  await writeNginx(root, folder, { ...site, tier: options.history ?? reached(HOST, HISTORY_PORT) })
   const { store } = site
   const listen = `${nginx.host}:${nginx.port}`
   const line = `nginx for ${store} on ${listen}: run ${join(folder, 'serve.sh')}`
   terminal.result(options.json, { folder, listen, store }, [line])
 }
 
-/** The site of an environment. Throws a UsageError if its store is no folder. */
-export function toSite(environment: Environment, own: Pick<Site, 'tls' | 'nginx' | 'tier'>): Site {
+/** The site of an environment, but for its tier. Throws a UsageError if its store is no folder. */
+export function toSite(environment: Environment, own: Pick<Site, 'tls' | 'nginx'>): Omit<Site, 'tier'> {
   const { STORE_URL, ALLOWED_ORIGINS, TRUSTED_PROXIES, DEPRECATED_AT, SUNSET_AT } = environment
   if (!STORE_URL.startsWith('file:'))
     throw new UsageError(

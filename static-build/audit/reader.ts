@@ -38,7 +38,7 @@ export const createStoreReader = (store: ObjectStore): PublicReader => ({
   nameOf: ({ key }) => key,
   read: ({ key }) => store.read(key),
   measure: ({ key }) => measure(store, key),
-  leastEntries: async () => (await listSeqs(store)).at(-1) ?? 0,
+  leastEntries: async () => Math.max(0, ...(await listSeqs(store))),
   hasTwins: true,
 })
 
