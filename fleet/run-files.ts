@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { EFFORTS } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { RUNS, removeFleetProgress } from '#storage/fleet-progress.ts'
-import { PRIVATE_JSON, parseJson, readDocument, toJsonBytes } from '#storage/json-bytes.ts'
+import { PRIVATE_JSON, parseJson, readSound, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 
 /** What a run does, in this order. */
@@ -50,9 +50,12 @@ export class RunOverError extends Error {
   override readonly name = 'RunOverError'
 }
 
+const OTHER_FORM =
+  'has another form than this code writes: remove it, and start the build and its workers again'
+
 /** The plan of a phase, or null if its coordinator has not written one, or the run is over. */
 export const readPlan = (place: Place): Promise<Plan | null> =>
-  readJson(place.privateStore, planKey(place), plan)
+  readSound(place.privateStore, planKey(place), plan, OTHER_FORM)
 
 /** False if the phase has another plan already. */
 export async function savePlan(place: Place, plan: Plan): Promise<boolean> {
@@ -66,7 +69,7 @@ const end = z.object({ version: z.string().nullable() })
 
 /** How a run ended: with the version that it published, null if that is none; null if it is not over. */
 export const readEnd = (privateStore: ObjectStore, run: string): Promise<z.infer<typeof end> | null> =>
-  readJson(privateStore, endKey(run), end)
+  readSound(privateStore, endKey(run), end, OTHER_FORM)
 
 /** Records how a run ended, and removes its other files. */
 export async function endRun(privateStore: ObjectStore, run: string, version: string | null): Promise<void> {
@@ -131,13 +134,5 @@ export async function readResult(place: Place, id: string): Promise<Result> {
     return { worker: said.worker, bytes }
   throw new Error(
     `${privateStore.url}/${resultKey(place, id)} is ${found === null ? 'missing' : 'damaged'}: remove it, and start the build again`,
-  )
-}
-
-async function readJson<T>(store: ObjectStore, key: string, schema: z.ZodType<T>): Promise<T | null> {
-  const document = await readDocument(store, key, schema)
-  if (document !== undefined) return document
-  throw new Error(
-    `${store.url}/${key} has another form than this code writes: remove it, and start the build and its workers again`,
   )
 }

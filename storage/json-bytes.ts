@@ -37,3 +37,10 @@ export async function readDocument<T>(store: ObjectStore, key: string, schema: z
   const bytes = await store.read(key)
   return bytes && schema.safeParse(parseJson(bytes)).data
 }
+
+/** The same. Throws if it has another form; `fault`, with what to do, follows its place in that sentence. */
+export async function readSound<T>(store: ObjectStore, key: string, schema: z.ZodType<T>, fault: string) {
+  const document = await readDocument(store, key, schema)
+  if (document !== undefined) return document
+  throw new Error(`${store.url}/${key} ${fault}`)
+}

@@ -1,7 +1,7 @@
 // A mark in the private store, never below a number that was given: a log that was restored from an old copy, or lost its
 // end, continues above it, because it cannot know what was given later.
 import { z } from 'zod'
-import { parseJson, toJsonBytes } from '#storage/json-bytes.ts'
+import { readSound, replaceDocument } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 
 const KEY = 'signals/high-water.json'
@@ -38,13 +38,8 @@ export async function readPromise(privateStore: ObjectStore) {
 export const readLogEnd = async (privateStore: ObjectStore): Promise<number> =>
   (await readMark(privateStore, LOG_END_KEY, 'N the number of the newest signal')).seq
 
-async function readMark(privateStore: ObjectStore, key: string, which: string): Promise<Mark> {
-  const bytes = await privateStore.read(key)
-  if (bytes === null) return { seq: 0 }
-  const parsed = mark.safeParse(parseJson(bytes))
-  if (parsed.success) return parsed.data
-  throw new Error(`${privateStore.url}/${key} is damaged: write {"seq": N} there, ${which}`)
-}
+const readMark = async (privateStore: ObjectStore, key: string, which: string): Promise<Mark> =>
+  (await readSound(privateStore, key, mark, `is damaged: write {"seq": N} there, ${which}`)) ?? { seq: 0 }
 
 /**
  * The number above which a restored log continues. Several processes move the mark, and one with an older reading may
@@ -58,7 +53,7 @@ export const UNKNOWN_AHEAD = 1_000_000
 export function createHighWater(privateStore: ObjectStore) {
   let noted = 0
   const write = (key: string, seq: number, more: Omit<Mark, 'seq'> = {}): Promise<unknown> =>
-    privateStore.replace(key, toJsonBytes({ seq, ...more }), { content_type: 'application/json' })
+    replaceDocument(privateStore, key, { seq, ...more })
   /** Moves the mark ahead of a number that was given, if it is below. */
   const cover = async (seq: number): Promise<void> => {
     if (seq > (await readHighWater(privateStore))) await write(KEY, seq + MARK_AHEAD)
