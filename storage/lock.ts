@@ -1,25 +1,29 @@
+import { hostname } from 'node:os'
 import { z } from 'zod'
+import { toIsoInstant } from '#core/calendar.ts'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import { isFull, tolerate } from './error-code.ts'
-import { PRIVATE_JSON, readDocument, toAnswerBytes } from './json-bytes.ts'
+import { PRIVATE_JSON, readSound, toAnswerBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
 
-const lockRecord = z.object({
-  pid: z.int(),
-  host: z.string(),
-  /** When the holder took the lock, ISO 8601. */
-  started: z.string(),
-  heartbeat_ms: z.number(),
-  released: z.boolean(),
+/** `started` is when it took what it holds, ISO 8601. */
+export const holder = z.object({ pid: z.int(), host: z.string(), started: z.string() })
+
+/** The holder of a lock or a lease: enough to detect that its process ended, and to name it in messages. */
+export type Holder = Readonly<z.infer<typeof holder>>
+
+export const holderHere = (nowMs: number): Holder => ({
+  pid: process.pid,
+  host: hostname(),
+  started: toIsoInstant(nowMs),
 })
+
+const lockRecord = holder.extend({ heartbeat_ms: z.number(), released: z.boolean() })
 
 type LockRecord = z.infer<typeof lockRecord>
 
-/** The holder of a lock: enough to detect that its process ended, and to name it in messages. */
-export type LockHolder = Pick<LockRecord, 'pid' | 'host' | 'started'>
-
 export type LockWorld = {
-  readonly holder: LockHolder
+  readonly holder: Holder
   readonly now: () => number
   /** Whether a process of this host lives. */
   readonly isAlive: (pid: number) => boolean
@@ -32,7 +36,7 @@ const BEAT_MS = 15_000
 const STALE_MS = 5 * 60_000
 
 export class LockedError extends Error {
-  constructor(name: string, url: string, holder: LockHolder) {
+  constructor(name: string, url: string, holder: Holder) {
     super(
       `another ${name} of ${url} is running: process ${holder.pid} on ${holder.host} since ${holder.started}; ` +
         'wait for it, or stop it, and run the command again (the lock of a process that ended is taken over)',
@@ -126,11 +130,9 @@ const isHeld = (record: LockRecord, world: LockWorld): boolean => {
 const toRecord = (world: LockWorld, released: boolean): Uint8Array =>
   toAnswerBytes({ ...world.holder, heartbeat_ms: world.now(), released } satisfies LockRecord)
 
-async function readRecord(store: ObjectStore, key: string): Promise<LockRecord | null> {
-  const record = await readDocument(store, key, lockRecord)
-  if (record !== undefined) return record
-  throw new Error(
-    `${store.url}/${key} is not a lock record, so its holder is unknown: make sure that no other command works ` +
-      'on the store, remove the object, and run the command again',
-  )
-}
+const readRecord = (store: ObjectStore, key: string): Promise<LockRecord | null> =>
+  readSound(store, key, lockRecord, NO_RECORD)
+
+const NO_RECORD =
+  'is not a lock record, so its holder is unknown: make sure that no other command works on the store, remove the ' +
+  'object, and run the command again'

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { toIsoInstant } from '#core/calendar.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { POINTER_PREFIX, pointerKey, signatureKey } from '#core/contract/pointer.ts'
@@ -7,8 +6,8 @@ import { enteredText, isLongBefore } from '#core/dataset/entered.ts'
 import type { Mover } from '#static-build/move-pointer.ts'
 import { assertTimely } from '#static-build/publish-version.ts'
 import { readEntryTime } from '#static-build/save-private.ts'
-import { codeOf, isMissing, messageOf } from '#storage/error-code.ts'
-import { acquireLock, type Lock } from '#storage/lock.ts'
+import { codeOf, isMissing, warning } from '#storage/error-code.ts'
+import { acquireLock, holderHere, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { isAlive, openStore } from '#storage/open-store.ts'
 import { assertAfter, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
@@ -120,18 +119,13 @@ export async function withStoreLock<Result>(
   run: (lock: Lock) => Promise<Result>,
   name = 'build',
 ): Promise<Result> {
-  const lock = await acquireLock(store, name, {
-    holder: { pid: process.pid, host: hostname(), started: toIsoInstant(now()) },
-    now,
-    isAlive,
-  })
+  const lock = await acquireLock(store, name, { holder: holderHere(now()), now, isAlive })
   try {
     return await run(lock)
   } finally {
     // The result of the work matters more than a lock that was not released: the next build takes it over.
-    await lock.release().catch((error: unknown) => {
-      terminal.note(`warning: the lock was not released; the next build takes it over: ${messageOf(error)}`)
-    })
+    const what = 'the lock was not released; the next build takes it over'
+    await lock.release().catch(warning(terminal.note, what))
   }
 }
 

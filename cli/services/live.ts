@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -13,8 +12,9 @@ import { fileFeed, pollFeed, streamFeed } from '#signals/live/feeds.ts'
 import { endLive, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
 import { type LiveStrategy, priceOf } from '#signals/live/signals-of.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/redis/lease.ts'
+import { type Lease, RENEW_MS, takeLease } from '#signals/redis/lease.ts'
 import { messageOf, tolerate } from '#storage/error-code.ts'
+import { type Holder, holderHere } from '#storage/lock.ts'
 import { isAlive } from '#storage/open-store.ts'
 import { UsageError } from '../runtime.ts'
 
@@ -53,9 +53,9 @@ export async function runLive(order: LiveOrder, runtime: LiveRuntime): Promise<v
 
 async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRuntime): Promise<void> {
   const { redis, now, note } = runtime
-  const holder: Holder = { pid: process.pid, host: hostname(), started: toIsoInstant(now()) }
+  const holder = holderHere(now())
   // Ran on this machine and has ended; processes on other machines cannot be checked.
-  const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAlive(pid)
+  const isGone = ({ pid, host }: Holder): boolean => host === holder.host && !isAlive(pid)
   const lease = await takeLease(redis, market, holder, isGone)
   const stop = new AbortController()
   const own = { ...runtime, stop: AbortSignal.any([runtime.stop, stop.signal]) }

@@ -1,6 +1,6 @@
 // Leases: keys with an expiry that name their holder. If the holder has died, another process takes the lease when it expires.
 import type { Redis } from 'ioredis'
-import { z } from 'zod'
+import { type Holder, holder as holderShape } from '#storage/lock.ts'
 import { liveLeaseKey } from './keys.ts'
 import { runScript } from './script.ts'
 
@@ -47,10 +47,6 @@ export const RENEW_MS = 4_000
  * is the cursor of the commit.
  */
 export type Lease = Awaited<ReturnType<typeof takeLease>>
-
-const holderShape = z.object({ pid: z.number(), host: z.string(), started: z.string() })
-
-export type Holder = Readonly<z.output<typeof holderShape>>
 
 /**
  * Takes the lease of a market. The lease of a process on this machine that has ended (`isGone`) is taken over at
