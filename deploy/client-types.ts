@@ -7,34 +7,14 @@ import { generateAst, parseSpec, printAst } from 'oazapfts'
 import { createContext } from 'oazapfts/context'
 import { historyDocument } from '#api/history/routes.ts'
 import { signalsDocument } from '#api/signals/routes.ts'
+import type { OpenApi } from '#core/contract/openapi.ts'
+import type { JsonSchema } from '#core/contract/parameters.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 
 /** They are part of the address that the client makes, not of what its caller chooses. */
 const FIXED = ['dataset_version', 'format']
 
-/** A part of an OpenAPI document, of which these keywords are read. */
-type Part = {
-  readonly [key: string]: unknown
-  readonly description?: string
-  readonly anyOf?: readonly Part[]
-}
-
-type Body = { readonly content: { readonly 'application/json': { readonly schema: Part } } }
-
-type Operation = {
-  readonly operationId: string
-  readonly summary: string
-  readonly parameters: readonly { name: string; in: string; description: string; schema: Part }[]
-  readonly requestBody?: Body
-  readonly responses: { readonly 200?: Body; readonly 201?: Body }
-}
-
-type Document = {
-  readonly openapi: string
-  readonly info: Part
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Part>> }
-}
+type Operation = OpenApi['paths'][string][string]
 
 /** Routes of the endpoints of a client and of what is sent to them. */
 const SELF_SERVICE = [
@@ -46,8 +26,8 @@ export async function clientTypes() {
   const [history, signals] = [await historyDocument(''), signalsDocument('')]
   const ids = DATASET_ROUTES.map(({ id }) => id)
   return {
-    history: await typesOf(history as Document, [...ids, 'version']),
-    signals: await typesOf(signals as Document, [...['whoami', 'head', 'history', 'seals'], ...SELF_SERVICE]),
+    history: await typesOf(history, [...ids, 'version']),
+    signals: await typesOf(signals, [...['whoami', 'head', 'history', 'seals'], ...SELF_SERVICE]),
   }
 }
 
@@ -59,14 +39,14 @@ export async function writeClientTypes(client: string): Promise<void> {
 }
 
 /** The types of a document, without the functions that the generator would add. */
-async function typesOf(document: Document, ids: readonly string[]): Promise<string> {
+async function typesOf(document: OpenApi, ids: readonly string[]): Promise<string> {
   const text = JSON.stringify(reduced(document, ids), describedNulls)
   const source = printAst(await generateAst(createContext(await parseSpec(JSON.parse(text)))))
   return `// Made from the OpenAPI document by deploy/client-types.ts: do not edit.\n\n${source.slice(source.indexOf('export type'), source.indexOf('export function'))}`
 }
 
 /** A document with a named schema for the query and for the answer of each operation. */
-function reduced({ openapi, info, paths, components }: Document, ids: readonly string[]) {
+function reduced({ openapi, info, paths, components }: OpenApi, ids: readonly string[]) {
   const all = Object.values(paths).flatMap(methods => Object.values(methods))
   const operations = ids.map(id => all.find(({ operationId }) => operationId === id)!)
   const own = Object.fromEntries(operations.flatMap(namedSchemas))
@@ -85,24 +65,28 @@ function namedSchemas({
   parameters,
   requestBody,
   responses,
-}: Operation): [string, Part][] {
+}: Operation): [string, JsonSchema][] {
   const name = id.replaceAll(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase())
   const chosen = parameters.filter(each => each.in === 'query' && !FIXED.includes(each.name))
   const fields = chosen.map(({ name: field, description, schema }) => [field, { description, ...schema }])
   const query = { type: 'object', properties: Object.fromEntries(fields) }
-  const { schema } = (responses[200] ?? responses[201]!).content['application/json']
-  const answer: [string, Part] = [`${name}Answer`, { description: `${summary}.`, ...schema }]
-  const body: [string, Part][] = requestBody
+  const { schema } = (responses[200] ?? responses[201]!).content!['application/json']! // routes of the client answer JSON
+  const answer: [string, JsonSchema] = [`${name}Answer`, { description: `${summary}.`, ...schema }]
+  const body: [string, JsonSchema][] = requestBody
     ? [[`${name}Body`, requestBody.content['application/json'].schema]]
     : []
-  return [...(chosen.length === 0 ? [] : [[`${name}Query`, query] satisfies [string, Part]]), ...body, answer]
+  return [
+    ...(chosen.length === 0 ? [] : [[`${name}Query`, query] satisfies [string, JsonSchema]]),
+    ...body,
+    answer,
+  ]
 }
 
 /** The generator reads what is said of a field only outside of its alternatives. */
 function describedNulls(_key: string, part: unknown): unknown {
-  const { anyOf, description } = (part ?? {}) as Part // a missing keyword is undefined on every JSON value
+  const { anyOf, description } = (part ?? {}) as JsonSchema // a missing keyword is undefined on every JSON value
   const about = description ?? anyOf?.flatMap(branch => branch.description ?? [])[0]
-  return about === undefined || anyOf === undefined ? part : { ...(part as Part), description: about }
+  return about === undefined || anyOf === undefined ? part : { ...(part as JsonSchema), description: about }
 }
 
 if (import.meta.main)
