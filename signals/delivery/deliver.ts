@@ -1,12 +1,11 @@
 // A delivery from "due" to "acknowledged". A worker leases a destination, sends what is due to it, one request at a time and in order,
 // and writes what became of each. What it asks of Redis is in scripts.ts, beside this file.
-import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { Signal } from '#core/contract/signal.ts'
 import type { LoggedSignal, LogReader } from '../log/read-log.ts'
 import type { Destination } from '../outbox/destination.ts'
 import { type Attempt, type DeliveryState, type Lane, toAttempt } from '../outbox/outbox.ts'
-import { endpointView, isEntitled } from '../outbox/relay.ts'
+import { endpointView, isEntitled, type RelayParts } from '../outbox/relay.ts'
 import type { SecretBox } from '../outbox/secret-box.ts'
 import { type Condition, conditionAfter, isSound, probeAtMs } from '../outbox/webhook-condition.ts'
 import { toWebhook, type Webhook } from '../outbox/webhooks.ts'
@@ -41,15 +40,10 @@ export type DeliveryEvent =
   | { readonly kind: 'stuck'; readonly waiting: number; readonly forMs: number }
 
 /** What delivery needs of its environment. */
-export type DeliveryParts = {
-  readonly redis: Redis
+export type DeliveryParts = Pick<RelayParts, 'redis' | 'now' | 'random'> & {
   readonly box: SecretBox
-  /** Epoch milliseconds. */
-  readonly now: () => number
   /** Milliseconds of a clock that is never set. */
   readonly elapsed: () => number
-  /** Numbers in [0, 1). */
-  readonly random: () => number
   /** A unique name. */
   readonly newToken: () => string
   readonly sleep: (ms: number) => Promise<void>

@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { renderJson } from '#core/dataset/render/json.ts'
 import { getClient } from '../clients/clients.ts'
+import type { DeliveryParts } from '../delivery/deliver.ts'
 import { type Destination, destinationOf } from '../outbox/destination.ts'
-import type { SecretBox } from '../outbox/secret-box.ts'
 import { endpointsOf, readWebhook } from '../outbox/webhooks.ts'
 import { askRedis } from '../redis/connect.ts'
 import { apiKeyKey, EXPIRING_KEYS, NOTICES_OWED, NOTIFY, noticesKey } from '../redis/keys.ts'
@@ -64,16 +64,10 @@ const owedNotice = storedNotice.extend({
 
 type Owed = z.output<typeof owedNotice>
 
-type NoticeParts = {
-  readonly redis: Redis
-  readonly box: SecretBox
-  /** Epoch milliseconds. */
-  readonly now: () => number
+type NoticeParts = Pick<DeliveryParts, 'redis' | 'box' | 'now' | 'isStopping' | 'onError'> & {
   readonly sender: Pick<Sender, 'send'>
   /** Null mails nothing. */
   readonly mail: SendMail | null
-  readonly isStopping: () => boolean
-  readonly onError: (error: unknown) => void
 }
 
 const MINUTE_MS = 60_000
