@@ -1,7 +1,6 @@
 import { enteredText } from '#core/dataset/entered.ts'
 import { refreshPointer, rollBack } from '#static-build/move-pointer.ts'
 import { planPrune, prune } from '#static-build/prune.ts'
-import { openStore } from '#storage/open-store.ts'
 import { type ListedPublication, markRemoved, publicationsOf, readLog } from '#storage/pointer-log.ts'
 import { followPointer } from '../build/follow-pointer.ts'
 import { movePointer, withStoreLock } from '../build/guard-pointer.ts'
@@ -26,8 +25,7 @@ export const defineVersions = define(
   EXAMPLES,
   async (options, runtime) => {
     const { terminal } = runtime
-    const { STORE_URL, s3 } = readSettings(options, runtime)
-    const store = await openStore(STORE_URL, s3)
+    const { store } = await openStores(readSettings(options, runtime))
     const versions = await markRemoved(store, publicationsOf(await readLog(store)))
     terminal.result(options.json, versions, versions.map(versionLine))
     if (!options.json && versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
