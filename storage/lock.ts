@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import pLimit from 'p-limit'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
@@ -75,13 +76,9 @@ export async function acquireLock(store: ObjectStore, name: string, world: LockW
 
 /** Keeps a lock that was just taken alive until it is released. */
 function hold(store: ObjectStore, name: string, key: string, world: LockWorld) {
-  let written: Promise<void> = Promise.resolve()
-  const write = (released: boolean): Promise<void> => {
-    // One after the other: a slow heartbeat must not land after the release.
-    const next = () => store.replace(key, toRecord(world, released), PRIVATE_JSON)
-    written = written.then(next, next)
-    return written
-  }
+  const inTurn = pLimit(1) // a slow heartbeat must not land after the release
+  const write = (released: boolean): Promise<void> =>
+    inTurn(() => store.replace(key, toRecord(world, released), PRIVATE_JSON))
   const beat = setInterval(() => tolerate(write(false), 'a missed heartbeat only ages the lock'), BEAT_MS)
   beat.unref()
   return {
