@@ -6,7 +6,7 @@ import { enteredText, isLongBefore } from '#core/dataset/entered.ts'
 import type { Mover } from '#static-build/move-pointer.ts'
 import { assertTimely } from '#static-build/publish-version.ts'
 import { readEntryTime } from '#static-build/save-private.ts'
-import { codeOf, isMissing, warning } from '#storage/error-code.ts'
+import { codeOf, isMissing, messageOf } from '#storage/error-code.ts'
 import { acquireLock, holderHere, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { isAlive, openStore } from '#storage/open-store.ts'
@@ -124,8 +124,9 @@ export async function withStoreLock<Result>(
     return await run(lock)
   } finally {
     // The result of the work matters more than a lock that was not released: the next build takes it over.
-    const what = 'the lock was not released; the next build takes it over'
-    await lock.release().catch(warning(terminal.note, what))
+    await lock.release().catch((error: unknown) => {
+      terminal.note(`warning: the lock was not released; the next build takes it over: ${messageOf(error)}`)
+    })
   }
 }
 

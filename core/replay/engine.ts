@@ -33,7 +33,7 @@ export type Turn = {
   readonly events: StepEvent[]
 }
 
-/** An engine for one strategy. Throws if what its module alone declares is invalid; the rest is that of the catalogue. */
+/** An engine for one strategy. Throws if its parameters are invalid. */
 export function createEngine(input: EngineInput): Engine {
   assertStrategy(`strategy ${input.strategy.id}`, input.strategy)
   return {
@@ -64,12 +64,15 @@ export const initialState = ({ strategy }: Engine): EngineState => ({
 })
 
 function assertStrategy(subject: string, strategy: Strategy): void {
-  const { warmupBars, memoryBars, timeframeMs } = strategy
+  const { baseRisk, warmupBars, memoryBars, timeframeMs } = strategy
   const version: unknown = strategy.version
   if (typeof version !== 'string' || !MODULE_VERSION.test(version)) {
     throw new Error(
       `${subject}: version must be a text of 1 to 32 letters, digits or . _ + - such as '1.2', and it is not: correct the module`,
     )
+  }
+  if (!(baseRisk > 0 && baseRisk < 1)) {
+    throw new Error(`${subject}: baseRisk must lie between 0 and 1, it is ${baseRisk}: write 0.02 for 2 %`)
   }
   const assertWhole = (name: string, value: number, least: number, which: string): void => {
     if (Number.isInteger(value) && value >= least) return

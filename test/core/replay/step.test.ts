@@ -112,6 +112,9 @@ test.each([
 })
 
 test.each([
+  ['baseRisk', { baseRisk: 0 }],
+  ['baseRisk', { baseRisk: 1 }],
+  ['baseRisk', { baseRisk: Number.NaN }],
   ['warmupBars', { warmupBars: -1 }],
   ['warmupBars', { warmupBars: 1.5 }],
 ])('an engine is refused if %s is invalid', (name, overrides) => {
