@@ -1,8 +1,8 @@
 // A worker of a fleet: does tasks of a run, and stores their results.
 import { inLanes } from '#static-build/render-version.ts'
 import { sha256 } from '#storage/digest.ts'
-import { retry } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { retry } from '#storage/retry.ts'
 import {
   hasResult,
   listDone,

@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { threadId } from 'node:worker_threads'
 import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import { parseCompactInstant } from '#core/contract/pins.ts'
-import { codeOf, ifThere, isMissing, retry, withRemedy } from './error-code.ts'
+import { codeOf, ifThere, isMissing, withRemedy } from './error-code.ts'
 import { StoreError } from './object-store.ts'
+import { retry } from './retry.ts'
 
 /** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
 export const UNFINISHED = '.unfinished'

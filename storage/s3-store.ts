@@ -10,7 +10,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { sha256 } from './digest.ts'
-import { codeOf, retry } from './error-code.ts'
+import { codeOf } from './error-code.ts'
 import {
   assertKey,
   CONDITIONAL_REMEDY,
@@ -18,6 +18,7 @@ import {
   type ObjectStore,
   StoreError,
 } from './object-store.ts'
+import { retry } from './retry.ts'
 import {
   PUBLISHING_PATIENCE,
   parseS3Url,

@@ -5,11 +5,11 @@ import { KEYS_KEY, KEYS_PATH } from '#core/contract/file-routes.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { CURRENT_KEY, currentHint, pointerKey } from '#core/contract/pointer.ts'
-import { retry } from '#storage/error-code.ts'
 import { parseJson } from '#storage/json-bytes.ts'
 import { type Described, describe, measure } from '#storage/measure.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { listSeqs } from '#storage/pointer-log.ts'
+import { retry } from '#storage/retry.ts'
 
 /** A published object: its key in a store, and its path in the service. */
 export type Place = {
