@@ -17,7 +17,7 @@ const index = z.looseObject({
   endpoints: z.array(z.looseObject({ path: z.string(), about: z.string() })),
 })
 
-const { app } = await openTiny()
+const { app, answers } = await openTiny()
 
 test('the index as JSON is enveloped, lists the route table, and links to addresses that answer', async () => {
   const { response, data, meta, links } = await getEnvelope(app, '/')
@@ -57,6 +57,17 @@ const links = TEXT.split('\n').flatMap(line => {
   return title === undefined
     ? []
     : [{ title, path: address!.slice(SETTINGS.publicBaseUrl.length), about: about! }]
+})
+
+test('the log has as many bytes of the reference and of /llms.txt as were sent, in any coding, and none of a 304', async () => {
+  for (const path of ['/docs/reference', '/llms.txt'])
+    for (const coding of ['identity', 'gzip']) {
+      const headers = { 'accept-encoding': coding }
+      const response = await app.request(path, { headers })
+      expect(answers.at(-1)?.bytes, path).toBe((await response.arrayBuffer()).byteLength)
+      await app.request(path, { headers: { ...headers, 'if-none-match': response.headers.get('etag')! } })
+      expect(answers.at(-1)).toMatchObject({ kind: '304', bytes: 0 })
+    }
 })
 
 test('/llms.txt is served as text, compressed if the client accepts that, revalidates, and has one title and a summary', async () => {
